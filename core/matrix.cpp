@@ -1,0 +1,38 @@
+// Rounding to the number formats of the kernels.
+#include "core/matrix.h"
+
+#include <array>
+
+namespace flashstep {
+namespace {
+constexpr std::array<std::string_view, 4> kNames = {"exact", "fp32", "fp16", "bf16"};
+}
+
+std::string_view name(DType dtype) { return kNames[static_cast<std::size_t>(dtype)]; }
+
+std::optional<DType> dtype_from_name(std::string_view text) {
+    for (std::size_t i = 0; i < kNames.size(); ++i)
+        if (kNames[i] == text) return static_cast<DType>(i);
+    return std::nullopt;
+}
+
+int element_bytes(DType dtype) { return dtype == DType::Fp16 || dtype == DType::Bf16 ? 2 : 4; }
+
+double round_to(double value, DType dtype) {
+    // Eigen::half and bfloat16 are made from a float. Rounding twice (double, float, 16 bit) differs from rounding once
+    // only for values within 2^-24 of a tie, which no kernel can see either: its accumulators are fp32.
+    switch (dtype) {
+        case DType::Exact: return value;
+        case DType::Fp32: return static_cast<float>(value);
+        case DType::Fp16: return static_cast<float>(Eigen::half(static_cast<float>(value)));
+        case DType::Bf16: return static_cast<float>(Eigen::bfloat16(static_cast<float>(value)));
+    }
+    return value;
+}
+
+void round_all(Matrix& values, DType dtype) {
+    if (dtype == DType::Exact) return;
+    for (double& value : values.reshaped()) value = round_to(value, dtype);
+}
+
+}  // namespace flashstep

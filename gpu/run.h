@@ -1,0 +1,46 @@
+// Runs a kernel on the CPU (SIMT executor) or on a CUDA device. Plain C++: no CUDA header here.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/kernel_run.h"
+#include "core/problem.h"
+#include "gpu/registry.h"
+
+namespace flashstep::gpu {
+
+enum class Checks { Off, On };
+enum class Capture { Off, On };
+
+struct RunOptions {
+    Where where = Where::Host;          // Host or LiveCuda
+    Checks checks = Checks::On;         // the executor's race, bounds, poison and divergence checks (host only)
+    Capture capture = Capture::On;      // off: outputs O (and L) only, with the probe-free kernel
+    std::uint64_t seed = 1;             // shuffles the order of blocks and fibres (host only)
+    int target = 90;                    // the architecture whose shared-memory limit the host executor applies
+    std::atomic<bool>* cancel = nullptr;     // set to true from another thread: the run stops with Error("cancelled")
+    std::atomic<float>* progress = nullptr;  // fraction of the thread blocks done, 0 to 1
+};
+
+// Throws flashstep::Error: a problem that the kernel cannot run (what it can is in the message), a failed check of the
+// executor (kernel, block, thread, what), no device, a CUDA error (file, line, name, hint).
+KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inputs& inputs, const RunOptions& options);
+
+// Throws Error listing what the kernel can run, if it cannot run this problem (dtype, head dims, masks, sizes).
+void check_runnable(const KernelInfo& kernel, const Problem& problem);
+
+// HBM bytes by tensor that the kernel's own closed form gives (its header states it), for the whole batch.
+std::map<std::string, TensorBytes> own_bytes(const KernelInfo& kernel, const Problem& problem);
+
+struct DeviceStatus {
+    bool built;           // this build has the CUDA back end
+    bool available;       // and a device can run it
+    std::string name;     // "NVIDIA ..." or empty
+    std::string message;  // why not, in one line; or driver and runtime versions
+};
+DeviceStatus device_status();
+
+}  // namespace flashstep::gpu
