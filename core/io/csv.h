@@ -1,0 +1,16 @@
+// Matrices as text: one row a line, numbers separated by commas, semicolons or white space, comments after #.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/matrix.h"
+
+namespace flashstep::io {
+
+// Takes inf, -inf and nan in any case. A file separates by commas or by semicolons, not by both (1,5;2,5 would be read
+// in two ways). Throws Error naming the file, line and column (from 1), what stands there, and what was expected.
+Matrix parse_csv(std::string_view text, const std::string& name);
+Matrix read_csv(const std::string& path);
+
+}  // namespace flashstep::io
