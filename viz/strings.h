@@ -1,0 +1,59 @@
+// All texts of the app's own interface, one table per language, by key.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace flashstep::viz {
+
+enum class Language { English, Chinese };
+constexpr int kLanguages = 2;
+
+// {name} in a text is a placeholder for fill().
+enum class Str {
+    app_title, lesson, algorithm, problem, kernel, language, theme, memory, traffic, comparison, pseudo_code,
+    cuda_source, explain, score_map, timeline, notes, help, settings, hbm, sram, step_of, step_position, line_n,
+    head_of, inputs_step, first, last, previous_line, next_line, previous_tile, next_tile, previous_row_block,
+    next_row_block, play, pause, speed, speed_times, bookmark_add, bookmark_remove, first_divergence, outer_loop,
+    inner_loop, lines, hbm_so_far, algorithmic_hbm_bytes, measured_dram_bytes, not_measured, not_modelled,
+    not_materialised, read, write, initialisation, total, flops_matmul, flops_other, exponentials, sram_now,
+    sram_peak, sram_of, sram_unlimited, standard_attention, versus_standard, allocated_hbm, extra_memory, bytes,
+    shape, value, row_column, block_n, written_at, never_written, result_was, operands, used_by, legend_scale,
+    legend_sequential, map_done, map_now, map_to_come, map_skipped, kernel_host, kernel_host_chosen, kernel_live,
+    kernel_recorded, kernel_none, match_ok, match_differs, match_not_compared, match_non_finite, max_error, tolerance,
+    tensor, first_bad, mirror_value, kernel_value, compare_runs, fault, fault_none, predict, predict_ask,
+    predict_show, predict_right, predict_wrong, question, answer_show, answer_hide, empty_lesson, empty_trace,
+    empty_sram, empty_explain, empty_kernel, empty_compare, empty_bookmarks, empty_search, empty_source, running,
+    running_percent, cancel, cancelled, retry, dismiss, ok, open, save, save_as, export_png, export_trace, undo, redo,
+    reset, apply, edit_inputs, load_file, size_n, size_nk, size_d, size_br, size_bc, scale_tau, causal_mask,
+    heads_count, dtype, sram_capacity, seed, gradient_of, dark, light, zoom, reduce_motion, picker_hint, saved_to,
+    error_file_open, error_file_write, error_file_format, error_shape, error_range, error_sram, error_kernel,
+    warning_non_finite, no_cuda_device, built_without_cuda,
+    count_,
+};
+constexpr int kStrings = static_cast<int>(Str::count_);
+
+struct StrEntry {
+    Str key;
+    const char* text;
+};
+// The tables, in the order of the keys; kStrings entries each.
+extern const StrEntry kEnglish[kStrings];
+extern const StrEntry kChinese[kStrings];
+
+std::string_view language_code(Language language);                       // "en", "zh"
+std::optional<Language> language_from_code(std::string_view code);       // also "zh_CN.UTF-8", "en-GB"
+// The text, zero-terminated, valid for ever.
+const char* tr(Language language, Str key);
+
+using Placeholder = std::pair<std::string_view, std::string_view>;
+// `text` with {name} replaced; a placeholder that is not given stays as it is.
+std::string fill(std::string_view text, std::initializer_list<Placeholder> values);
+inline std::string tr(Language language, Str key, std::initializer_list<Placeholder> values) {
+    return fill(tr(language, key), values);
+}
+
+}  // namespace flashstep::viz
