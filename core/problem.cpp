@@ -103,7 +103,8 @@ bool has_non_finite(const Inputs& in) {
 
 Blocks paper_blocks(std::int64_t sram_elements, int d) {
     const std::int64_t bc = std::max<std::int64_t>(1, (sram_elements + 4 * d - 1) / (4 * d));
-    return {.br = static_cast<int>(std::min<std::int64_t>(bc, d)), .bc = static_cast<int>(std::min<std::int64_t>(bc, kMaxRows))};
+    return {.br = static_cast<int>(std::min<std::int64_t>(bc, d)),
+            .bc = static_cast<int>(std::min<std::int64_t>(bc, kMaxRows))};
 }
 
 }  // namespace flashstep

@@ -12,11 +12,11 @@ namespace flashstep {
 // O = softmax(scale Q K^T + mask) V for `batch` x `heads` independent heads.
 // Q is [n, d], K is [nk, d], V is [nk, dv]; query head h reads K, V of head h / (heads / kv_heads).
 struct Problem {
-    int n = 4, nk = 4;            // rows of Q (queries), rows of K and V (keys)
-    int d = 3, dv = 3;            // head dimension of Q and K, of V and O
-    int br = 2, bc = 2;           // rows of a query block (B_r), of a key/value block (B_c)
+    int n = 4, nk = 4;                  // rows of Q (queries), rows of K and V (keys)
+    int d = 3, dv = 3;                  // head dimension of Q and K, of V and O
+    int br = 2, bc = 2;                 // rows of a query block (B_r), of a key/value block (B_c)
     double scale = 0.5773502691896258;  // tau; the default is 1/sqrt(d)
-    bool causal = false;          // bottom-right: key c is visible to query r iff c <= r + nk - n
+    bool causal = false;                // bottom-right: key c is visible to query r iff c <= r + nk - n
     int batch = 1, heads = 1, kv_heads = 1;
     DType dtype = DType::Fp32;
     std::uint64_t seed = 1;       // of the random inputs

@@ -1,0 +1,140 @@
+// The ordered table of algorithms, and how they are run.
+#include "core/algorithms.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/algorithms/bodies.h"
+#include "core/reference.h"
+
+namespace flashstep {
+namespace {
+
+constexpr std::int64_t kMostStoredValues = std::int64_t{1} << 28;  // 2 GiB of doubles
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 21;         // about 1 KiB each, with what happened in it
+
+const std::array kAlgorithms = {&kSafeSoftmax, &kOnlineSoftmax, &kStandardAttention, &kFa2Forward};
+
+// An overflow's message gains what would fit.
+template <typename F>
+auto with_fitting_blocks(const Algorithm& algorithm, const Problem& problem, F run) {
+    try {
+        return run();
+    } catch (const Error& error) {
+        if (problem.sram_bytes == 0 || std::string_view(error.what()).find("SRAM overflow") == std::string_view::npos)
+            throw;
+        const int fits = largest_fitting_block(algorithm, problem);
+        throw Error(
+            error.what(),
+            fits == 0 ? std::string("not even B_r = B_c = 1 fits: allow more SRAM or a smaller d")
+                      : fmt::format("the largest square block that fits is B_r = B_c = {0} (--br {0} --bc {0})", fits));
+    }
+}
+
+Machine::Totals count_heads(const Algorithm& algorithm, const Problem& problem, Machine& machine) {
+    machine.begin_head(0);
+    algorithm.run(machine, problem);
+    machine.end_head();
+    // Control flow depends on shapes only, so that every head counts the same.
+    const Machine::Totals one = machine.totals();
+    return Machine::Totals().add_scaled(one, problem.total_heads());
+}
+
+}  // namespace
+
+std::span<const Algorithm> algorithms() {
+    static const std::array<Algorithm, kAlgorithms.size()> table = [] {
+        std::array<Algorithm, kAlgorithms.size()> copies{};
+        for (std::size_t k = 0; k < copies.size(); ++k) copies[k] = *kAlgorithms[k];
+        return copies;
+    }();
+    return table;
+}
+
+const Algorithm* find_algorithm(std::string_view id) {
+    for (const Algorithm& algorithm : algorithms())
+        if (algorithm.id == id) return &algorithm;
+    return nullptr;
+}
+
+Counts count(const Algorithm& algorithm, const Problem& problem) {
+    validate(problem);
+    return with_fitting_blocks(algorithm, problem, [&] {
+        Machine machine(Mode::Count, problem, nullptr);
+        const Machine::Totals totals = count_heads(algorithm, problem, machine);
+        Counts counts{.traffic = totals.traffic,
+                      .hbm = {},
+                      .sram_peak = machine.sram_peak(),
+                      .sram_modelled = machine.sram_modelled(),
+                      .memory = machine.memory(),
+                      .steps = totals.steps,
+                      .stored_values = totals.stored_values};
+        for (std::size_t t = 0; t < machine.tensors().size(); ++t)
+            counts.hbm[machine.tensors()[t].name] = totals.hbm[t];
+        return counts;
+    });
+}
+
+Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& inputs) {
+    validate(problem, inputs);
+    const Counts expected = count(algorithm, problem);
+    if (expected.stored_values > kMostStoredValues)
+        throw Error(fmt::format("recording {} would keep {} numbers, the limit is {}", algorithm.id,
+                                expected.stored_values, kMostStoredValues),
+                    "use a smaller problem, or `count`, which needs no values");
+    if (expected.steps > kMostSteps)
+        throw Error(
+            fmt::format("recording {} would take {} steps, the limit is {}", algorithm.id, expected.steps, kMostSteps),
+            "use a smaller problem or larger blocks, or `count`, which needs no values");
+    Inputs with_scores;
+    if (algorithm.reads_scores && inputs.X.empty()) {
+        with_scores = inputs;
+        for (int head = 0; head < problem.total_heads(); ++head) with_scores.X.push_back(scores(problem, inputs, head));
+    }
+    Machine machine(Mode::Record, problem, with_scores.X.empty() ? &inputs : &with_scores);
+    for (int head = 0; head < problem.total_heads(); ++head) {
+        machine.begin_head(head);
+        algorithm.run(machine, problem);
+        machine.end_head();
+    }
+    return machine.take_trace(std::string(algorithm.id));
+}
+
+Counts counts_of(const Trace& trace) {
+    Counts counts{.traffic = trace.steps.back().total,
+                  .hbm = {},
+                  .sram_peak = trace.sram_peak,
+                  .sram_modelled = trace.sram_modelled,
+                  .memory = trace.memory,
+                  .steps = trace.last_step(),
+                  .stored_values = 0};
+    for (std::size_t t = 0; t < trace.tensors.size(); ++t)
+        if (trace.tensors[t].space == Space::Hbm)
+            counts.hbm[trace.tensors[t].name] = trace.hbm_bytes(static_cast<int>(t), trace.last_step());
+    for (const Version& version : trace.versions)
+        if (version.step > 0) counts.stored_values += std::int64_t{version.rows} * version.cols;
+    return counts;
+}
+
+int largest_fitting_block(const Algorithm& algorithm, const Problem& problem) {
+    const auto fits = [&](int block) {
+        Problem one_tile = problem;
+        one_tile.n = one_tile.nk = one_tile.br = one_tile.bc = block;
+        one_tile.causal = false;
+        one_tile.batch = one_tile.heads = one_tile.kv_heads = 1;
+        try {
+            Machine machine(Mode::Count, one_tile, nullptr);
+            count_heads(algorithm, one_tile, machine);
+            return true;
+        } catch (const Error&) { return false; }
+    };
+    int low = 0, high = std::max(problem.n, problem.nk) + 1;  // fits(low), not fits(high)
+    while (high - low > 1) {
+        const int middle = low + (high - low) / 2;
+        (fits(middle) ? low : high) = middle;
+    }
+    return low;
+}
+
+}  // namespace flashstep

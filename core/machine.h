@@ -1,0 +1,245 @@
+// The machine that algorithms run on: HBM, on-chip tiles, and the words of the papers' pseudo-code. Every byte is
+// counted where a block moves and every operation where it is defined, so that no algorithm mentions a counter.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/trace.h"
+
+namespace flashstep {
+
+// Record computes and stores every version of every tile. Count runs the same code on shapes alone.
+enum class Mode { Record, Count };
+
+struct Shape {
+    int rows = 0, cols = 0;
+    bool operator==(const Shape&) const = default;
+};
+
+class Machine;
+
+// An unnamed temporary. In Count mode it is a shape only.
+struct Value {
+    Machine* machine = nullptr;
+    Shape shape;
+    std::shared_ptr<const Matrix> data;
+    int expr = -1;
+};
+
+class Machine {
+  public:
+    static constexpr int kMaxTensors = 16;  // matrices in HBM of one algorithm
+
+    // Totals that Count multiplies when identical iterations are run once.
+    struct Totals {
+        Traffic traffic;
+        std::array<HbmBytes, kMaxTensors> hbm{};
+        std::int64_t steps = 0;
+        std::int64_t stored_values = 0;  // numbers that Record stores
+        Totals& add_scaled(const Totals& delta, std::int64_t times);
+        Totals minus(const Totals& other) const;
+    };
+
+    // `inputs` may be null in Count mode. Both must outlive the machine.
+    Machine(Mode mode, const Problem& problem, const Inputs* inputs);
+
+    Mode mode() const { return mode_; }
+    bool recording() const { return mode_ == Mode::Record; }
+    const Problem& problem() const { return problem_; }
+    int head() const { return head_; }
+    int line() const { return line_; }
+    const Totals& totals() const { return totals_; }
+    std::int64_t sram_peak() const { return sram_peak_; }
+
+    void begin_head(int head);
+    void end_head();
+    // Closes the recording: memory footprint, last step. Record mode only.
+    Trace take_trace(std::string algorithm);
+    Memory memory() const;
+    const std::vector<Tensor>& tensors() const { return trace_.tensors; }
+
+    // For the words below.
+    int step() const { return static_cast<int>(trace_.steps.size()) - 1; }
+    void begin_step(int line);
+    void set_loop(int& slot, int index) { slot = index; }
+    int loop_i = -1, loop_j = -1;
+    Value value(Expr expr, const Value* a, const Value* b);  // computes and notes an operation
+    void count_matmul(std::int64_t flops) { totals_.traffic.flops_matmul += flops; }
+    void count_other(std::int64_t flops) { totals_.traffic.flops_other += flops; }
+    void count_exp(std::int64_t exps) {
+        totals_.traffic.flops_exp += exps;
+        totals_.traffic.flops_other += exps;
+    }
+    void jump(const Totals& delta, std::int64_t times) { totals_.add_scaled(delta, times); }
+    void stop_modelling_sram() { trace_.sram_modelled = false; }
+    bool sram_modelled() const { return trace_.sram_modelled; }
+
+  private:
+    friend class Hbm;
+    friend class Sram;
+    friend class Stream;
+
+    int tensor(const Tensor& like);  // finds it by name and space, or adds it
+    int add_version(int tensor, int copy, int block, const Matrix& data, int expr, int step);
+    int leaf(int version);
+    void touch_hbm(TouchKind kind, int tensor, int block, int partner, std::int64_t bytes, int version);
+    void note_inputs(int tensor);  // step 0 holds the inputs
+    void resize_tile(std::int64_t& held, std::int64_t bytes);
+    void close_step();
+
+    Mode mode_;
+    Problem problem_;
+    const Inputs* inputs_;
+    Totals totals_;
+    std::int64_t sram_used_ = 0, sram_peak_ = 0;
+    int line_ = 0, head_ = 0;
+    std::vector<Touch> reads_;  // of the open step, not yet sorted
+    std::vector<int> leaves_;   // by version
+    Trace trace_;
+};
+
+// What a load from HBM gives. Only a tile accepts it.
+struct Loaded {
+    int tensor, block, version;
+    std::int64_t bytes;
+    Value value;
+};
+
+// A named on-chip tile. Assignment is the recorded write, scope is residency, capacity is checked at every assignment.
+class Sram {
+  public:
+    Sram(Machine& machine, const char* name);
+    Sram(const Sram&) = delete;
+    ~Sram();
+
+    Sram& operator=(Loaded&& loaded);  // the end of a load
+    Sram& operator=(const Value& value);
+    Sram& operator=(const Sram& other) { return *this = static_cast<Value>(other); }
+    operator Value() const;  // an operand: one read
+    Shape shape() const { return shape_; }
+    Machine& machine() const { return machine_; }
+
+  private:
+    friend class Hbm;
+    void write(const Value& value);
+    std::int64_t bytes() const { return held_; }
+
+    Machine& machine_;
+    const char* name_;
+    int element_bytes_;
+    Shape shape_;
+    std::int64_t held_ = 0;  // bytes
+    int tensor_ = -1, version_ = -1;
+    std::shared_ptr<const Matrix> data_;
+};
+
+// A matrix in HBM, cut into blocks. It has no arithmetic: blocks are loaded to tiles and stored from tiles.
+class Hbm {
+  public:
+    // Row blocks of `block_rows` rows; block_cols 0: blocks span all columns.
+    Hbm(Machine& machine, const char* name, Shape shape, int block_rows, Role role, PerHead per = PerHead::Query,
+        int block_cols = 0);
+
+    int blocks() const { return info_.row_blocks(); }
+    Loaded load(int i, int j = 0) const;
+    void store(int i, const Sram& tile) { store(i, 0, tile); }
+    void store(int i, int j, const Sram& tile);
+
+  private:
+    std::int64_t block_bytes(int block, Shape& shape) const;
+    Machine& machine_;
+    Tensor info_;
+    int tensor_;
+};
+
+// A matrix in HBM that library calls stream through the chip: as an operand it is read once as a whole, as the target
+// of an assignment written once. What the call keeps on chip is not modelled.
+class Stream {
+  public:
+    Stream(Machine& machine, const char* name, Shape shape, Role role, PerHead per = PerHead::Query);
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Value& value);
+    operator Value() const;
+
+  private:
+    Machine& machine_;
+    Tensor info_;
+    int tensor_;
+};
+
+// The cursor in the pseudo-code: at(9) starts line 9, loop_i / loop_j start a loop's line at every iteration.
+class At {
+  public:
+    explicit At(Machine& machine) : machine_(machine) {}
+    void operator()(int line) { machine_.begin_step(line); }
+
+    class Loop {
+      public:
+        Loop(Machine& machine, int& slot, int line, int count, bool alike)
+            : machine_(machine), slot_(slot), line_(line), count_(count), alike_(alike) {}
+        struct Iterator {
+            Loop* loop;
+            int index;
+            bool operator!=(const Iterator& end) const { return index != end.index; }
+            int operator*() const { return loop->enter(index); }
+            Iterator& operator++() {
+                index = loop->next(index);
+                return *this;
+            }
+        };
+        Iterator begin() { return {this, 0}; }
+        Iterator end() { return {this, count_}; }
+
+      private:
+        int enter(int index);
+        int next(int index);
+        Machine& machine_;
+        int& slot_;
+        int line_, count_;
+        bool alike_;
+        Machine::Totals before_;
+    };
+    Loop loop_i(int line, int count) { return {machine_, machine_.loop_i, line, count, false}; }
+    Loop loop_j(int line, int count) { return {machine_, machine_.loop_j, line, count, false}; }
+    // Iterations that move and compute exactly the same amounts: Count runs one and multiplies.
+    Loop each_i(int line, int count) { return {machine_, machine_.loop_i, line, count, true}; }
+    Loop each_j(int line, int count) { return {machine_, machine_.loop_j, line, count, true}; }
+
+  private:
+    Machine& machine_;
+};
+
+// ---- The words. Shapes are those of matrices; FLOPs per DESIGN: 2mnk per product, one per element otherwise. ----
+
+Value operator*(const Value& a, const Value& b);  // matrix product
+Value operator*(double factor, const Value& a);
+Value operator+(const Value& a, const Value& b);
+Value operator/(const Value& a, const Value& b);  // 0 where b is 0
+Value T(const Value& a);
+Value max(const Value& a, const Value& b);
+Value rowmax(const Value& a);
+Value rowsum(const Value& a);
+Value log(const Value& a);
+Value exp_diff(const Value& a, const Value& b);  // e^(a - b), with e^(-inf - -inf) = 0; b may be a column
+Value rescale(const Value& m_old,
+              const Value& m_new);              // e^(m_old - m_new): what a value kept relative to m_old is worth
+Value mask(const Value& scores, int i, int j);  // -inf where the problem's mask hides the key; tile (i, j)
+Value mask(const Value& scores);                // the whole score matrix
+Value softmax(const Value& scores);             // row by row, as one library call
+Value zeros(Machine& machine, Shape shape);
+Value fill(Machine& machine, Shape shape, double number);
+inline Shape rows(const Sram& tile) { return {tile.shape().rows, 1}; }  // a column with as many rows
+
+// diag(v) times a matrix scales its rows; inv(diag(v)) divides them, and gives 0 where v is 0.
+struct Diagonal {
+    Value column;
+};
+Diagonal diag(Value column);
+Diagonal inv(Diagonal diagonal);
+Value operator*(const Diagonal& factor, const Value& a);
+
+}  // namespace flashstep

@@ -1,0 +1,100 @@
+// The words of the pseudo-code: what each costs, and what each computes.
+#include <fmt/format.h>
+
+#include "core/machine.h"
+
+namespace flashstep {
+namespace {
+
+std::int64_t size(const Value& value) { return std::int64_t{value.shape.rows} * value.shape.cols; }
+
+[[noreturn]] void refuse(const char* word, const Value& a, const Value& b) {
+    throw Error(fmt::format("line {}: {} of {} x {} and {} x {}", a.machine->line(), word, a.shape.rows, a.shape.cols,
+                            b.shape.rows, b.shape.cols));
+}
+
+// An operation with one result element per element of `a`; b is null, as large as a, or a column.
+Value elementwise(Op op, const char* word, const Value& a, const Value* b, double number = 0) {
+    if (b && !(b->shape == a.shape) && !(b->shape == Shape{a.shape.rows, 1})) refuse(word, a, *b);
+    return a.machine->value({.op = op, .number = number, .rows = a.shape.rows, .cols = a.shape.cols}, &a, b);
+}
+
+Value counted(Op op, const char* word, const Value& a, const Value* b, double number = 0) {
+    a.machine->count_other(size(a));
+    return elementwise(op, word, a, b, number);
+}
+
+}  // namespace
+
+Value operator*(const Value& a, const Value& b) {
+    if (a.shape.cols != b.shape.rows) refuse("product", a, b);
+    a.machine->count_matmul(2 * size(a) * b.shape.cols);
+    return a.machine->value({.op = Op::MatMul, .rows = a.shape.rows, .cols = b.shape.cols}, &a, &b);
+}
+
+Value operator*(double factor, const Value& a) { return counted(Op::Scale, "scale", a, nullptr, factor); }
+Value operator+(const Value& a, const Value& b) { return counted(Op::Add, "sum", a, &b); }
+Value operator/(const Value& a, const Value& b) { return counted(Op::Div, "quotient", a, &b); }
+Value max(const Value& a, const Value& b) { return counted(Op::Max, "max", a, &b); }
+
+Value T(const Value& a) {
+    return a.machine->value({.op = Op::Transpose, .rows = a.shape.cols, .cols = a.shape.rows}, &a, nullptr);
+}
+
+Value rowmax(const Value& a) {
+    a.machine->count_other(size(a));
+    return a.machine->value({.op = Op::RowMax, .rows = a.shape.rows, .cols = 1}, &a, nullptr);
+}
+
+Value rowsum(const Value& a) {
+    a.machine->count_other(size(a));
+    return a.machine->value({.op = Op::RowSum, .rows = a.shape.rows, .cols = 1}, &a, nullptr);
+}
+
+Value log(const Value& a) { return counted(Op::Log, "log", a, nullptr); }
+
+Value exp_diff(const Value& a, const Value& b) {
+    a.machine->count_exp(size(a));
+    return counted(Op::ExpDiff, "difference", a, &b);
+}
+
+Value rescale(const Value& m_old, const Value& m_new) { return exp_diff(m_old, m_new); }
+
+Value mask(const Value& scores, int i, int j) {
+    const Problem& p = scores.machine->problem();
+    if (!p.causal) return scores;
+    return scores.machine->value(
+        {.op = Op::Mask, .rows = scores.shape.rows, .cols = scores.shape.cols, .row0 = i * p.br, .col0 = j * p.bc},
+        &scores, nullptr);
+}
+
+Value mask(const Value& scores) { return mask(scores, 0, 0); }
+
+Value softmax(const Value& scores) {
+    const Value e = exp_diff(scores, rowmax(scores));
+    return inv(diag(rowsum(e))) * e;
+}
+
+Value zeros(Machine& machine, Shape shape) { return fill(machine, shape, 0); }
+
+Value fill(Machine& machine, Shape shape, double number) {
+    return machine.value({.op = Op::Fill, .number = number, .rows = shape.rows, .cols = shape.cols}, nullptr, nullptr);
+}
+
+Diagonal diag(Value column) {
+    if (column.shape.cols != 1)
+        throw Error(
+            fmt::format("line {}: diag of {} x {}", column.machine->line(), column.shape.rows, column.shape.cols));
+    return {std::move(column)};
+}
+
+Diagonal inv(Diagonal diagonal) { return {counted(Op::Inverse, "inverse", diagonal.column, nullptr)}; }
+
+Value operator*(const Diagonal& factor, const Value& a) {
+    const Value& column = factor.column;
+    if (column.shape.rows != a.shape.rows) refuse("diagonal product", column, a);
+    a.machine->count_other(size(a));
+    return a.machine->value({.op = Op::DiagMul, .rows = a.shape.rows, .cols = a.shape.cols}, &column, &a);
+}
+
+}  // namespace flashstep

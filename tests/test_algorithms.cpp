@@ -1,0 +1,302 @@
+// Every algorithm of the registry: values against plain double, counters against closed forms, Count against Record.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/algorithms.h"
+#include "core/reference.h"
+
+using namespace flashstep;
+
+namespace {
+
+Problem shape(int n, int nk, int d, int dv, int br, int bc, bool causal = false) {
+    Problem p;
+    p.n = n, p.nk = nk, p.d = d, p.dv = dv, p.br = br, p.bc = bc, p.causal = causal;
+    p.scale = 1 / std::sqrt(d);
+    return p;
+}
+
+std::vector<Problem> shapes() {
+    std::vector<Problem> all = {
+        shape(4, 4, 3, 3, 2, 2),       shape(1, 1, 1, 1, 2, 2),       shape(1, 1, 3, 2, 1, 1),
+        shape(7, 7, 5, 5, 3, 2),       shape(5, 9, 4, 6, 2, 4),       shape(9, 5, 4, 3, 4, 3),
+        shape(3, 3, 2, 2, 8, 8),       shape(8, 8, 4, 4, 2, 2, true), shape(2, 5, 3, 3, 2, 2, true),
+        shape(5, 2, 3, 3, 2, 2, true), shape(7, 7, 3, 3, 2, 3, true), shape(13, 11, 6, 2, 5, 4, true),
+        shape(1, 6, 3, 3, 2, 2, true), shape(6, 1, 3, 3, 4, 2, true),
+    };
+    for (Problem p : {shape(6, 5, 3, 2, 2, 2), shape(5, 7, 2, 3, 3, 2, true)}) {
+        p.batch = 2, p.heads = 4, p.kv_heads = 2, p.seed = 7;
+        all.push_back(p);
+    }
+    return all;
+}
+
+std::string describe(const Problem& p) {
+    return fmt::format("n {} nk {} d {} dv {} br {} bc {} causal {} batch {} heads {} kv {} {}", p.n, p.nk, p.d, p.dv,
+                       p.br, p.bc, p.causal, p.batch, p.heads, p.kv_heads, name(p.dtype));
+}
+
+// Largest difference over elements; equal infinities count as 0, a NaN or an infinity on one side as infinite.
+double difference(const Matrix& a, const Matrix& b) {
+    REQUIRE(a.rows() == b.rows());
+    REQUIRE(a.cols() == b.cols());
+    double worst = 0;
+    for (Eigen::Index k = 0; k < a.size(); ++k) {
+        const double x = a.data()[k], y = b.data()[k];
+        if (x == y) continue;
+        worst = std::isfinite(x) && std::isfinite(y) ? std::max(worst, std::abs(x - y)) : kInf;
+    }
+    return worst;
+}
+
+Matrix final_matrix(const Trace& trace, std::string_view name, int head) {
+    const int tensor = trace.find(name, Space::Hbm);
+    REQUIRE(tensor >= 0);
+    const Trace::View view = trace.matrix_at(tensor, trace.last_step(), head);
+    REQUIRE(view.written.all());
+    return view.values;
+}
+
+void check_against_reference(const Algorithm& algorithm, const Problem& p, const Inputs& in, double bound) {
+    const Trace trace = record(algorithm, p, in);
+    for (int head = 0; head < p.total_heads(); ++head) {
+        const Reference ref = reference(p, in, head);
+        const Matrix P = in.X.empty() ? ref.P : softmax_rows(in.X[head]);
+        for (const auto& [name, expected] : {std::pair{"O", &ref.O}, {"L", &ref.L}, {"S", &ref.S}, {"P", &P}})
+            if (trace.find(name, Space::Hbm) >= 0)
+                CHECK_MESSAGE(difference(final_matrix(trace, name, head), *expected) <= bound,
+                              algorithm.id << " " << name << " " << describe(p));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every algorithm agrees with plain double on ragged, tiny, causal and grouped shapes") {
+    for (const Algorithm& algorithm : algorithms())
+        for (Problem p : shapes()) {
+            p.dtype = DType::Exact;
+            check_against_reference(algorithm, p, make_inputs(p), 1e-14);
+            p.dtype = DType::Fp32;
+            check_against_reference(algorithm, p, make_inputs(p), 2e-6);
+        }
+}
+
+TEST_CASE("every algorithm stays right with extreme scores") {
+    for (const Algorithm& algorithm : algorithms()) {
+        Problem p = shape(7, 9, 4, 4, 3, 2);
+        p.dtype = DType::Exact;
+        Inputs in = make_inputs(p);
+        in.Q[0] *= 300, in.K[0] *= 300;  // scores up to +-180,000: e^x would overflow
+        check_against_reference(algorithm, p, in, 1e-9);
+        in.Q[0] *= 1e-8;
+        check_against_reference(algorithm, p, in, 1e-13);
+    }
+}
+
+TEST_CASE("the result does not depend on the blocks") {
+    Problem p = shape(11, 13, 4, 4, 1, 1);
+    p.dtype = DType::Exact;
+    const Inputs in = make_inputs(p);
+    const Algorithm& fa2 = *find_algorithm("fa2_forward");
+    const Matrix first = final_matrix(record(fa2, p, in), "O", 0);
+    for (const auto& [br, bc] : {std::pair{1, 13}, {11, 1}, {4, 5}, {64, 64}, {2, 3}}) {
+        p.br = br, p.bc = bc;
+        CHECK(difference(final_matrix(record(fa2, p, in), "O", 0), first) <= 1e-14);
+    }
+}
+
+TEST_CASE("counters equal closed forms, and Count equals Record, for every algorithm and shape") {
+    for (const Algorithm& algorithm : algorithms())
+        for (Problem p : shapes())
+            for (DType dtype : {DType::Exact, DType::Fp32, DType::Fp16, DType::Bf16}) {
+                p.dtype = dtype;
+                INFO(algorithm.id << " " << describe(p));
+                const Counts counted = count(algorithm, p), recorded = counts_of(record(algorithm, p, make_inputs(p)));
+                CHECK(counted.traffic == recorded.traffic);
+                CHECK(counted.hbm == recorded.hbm);
+                CHECK(counted.sram_peak == recorded.sram_peak);
+                CHECK(counted.memory == recorded.memory);
+                CHECK(counted.steps == recorded.steps);
+                CHECK(counted.stored_values == recorded.stored_values);
+
+                const ClosedForm form = algorithm.closed_form(p);
+                std::int64_t read = 0, write = 0;
+                for (const auto& [matrix, bytes] : counted.hbm) {
+                    const auto expected = form.hbm.find(matrix);
+                    CHECK(bytes == (expected == form.hbm.end() ? HbmBytes{} : expected->second));
+                    read += bytes.read, write += bytes.write;
+                }
+                CHECK(read == counted.traffic.hbm_read);
+                CHECK(write == counted.traffic.hbm_write);
+                CHECK(counted.traffic.flops_matmul == form.flops_matmul);
+                CHECK(counted.traffic.flops_other == form.flops_other);
+                CHECK(counted.traffic.flops_exp == form.flops_exp);
+            }
+}
+
+TEST_CASE("vector H: HBM elements of standard attention and FlashAttention-2 per head") {
+    struct Row {
+        int n, d, br, bc;
+        std::int64_t standard, fa2, causal;
+    };
+    for (const Row& row : {Row{8, 4, 2, 2, 384, 328, 232},
+                           {128, 16, 16, 16, 73'728, 36'992, 22'656},
+                           {1024, 64, 64, 64, 4'456'448, 2'229'248, 1'246'208},
+                           {1024, 64, 64, 192, 4'456'448, 2'229'248, 1'369'088}}) {
+        Problem p = shape(row.n, row.n, row.d, row.d, row.br, row.bc);
+        const auto elements = [&](std::string_view id) {
+            const Counts counts = count(*find_algorithm(id), p);
+            return (counts.traffic.hbm_read + counts.traffic.hbm_write) / 4;
+        };
+        CHECK(elements("standard_attention") == row.standard);
+        CHECK(elements("fa2_forward") == row.fa2);
+        p.causal = true;
+        CHECK(elements("fa2_forward") == row.causal);
+    }
+}
+
+TEST_CASE("vector A: FlashAttention-2 gives the known output, log-sum-exp and running state") {
+    Problem p = shape(4, 4, 4, 2, 2, 2);
+    p.scale = 0.5, p.dtype = DType::Exact;
+    Inputs in = make_inputs(p);
+    in.Q[0] << 1, 0, 2, 0, 0, 1, 1, 0, 1, 1, 0, 1, 0, 2, 1, 1;
+    in.K[0] << 2, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 2, 1;
+    in.V[0] << 1, 0, 0, 1, 1, 1, 2, 1;
+    const Trace trace = record(*find_algorithm("fa2_forward"), p, in);
+    Matrix O(4, 2), L(4, 1);
+    O << 1.269873, 0.842940, 1, 0.811230, 1, 0.573067, 1, 0.811230;
+    L << 2.851129, 2.167224, 2.351129, 2.667224;
+    CHECK(difference(final_matrix(trace, "O", 0), O) < 1e-6);
+    CHECK(difference(final_matrix(trace, "L", 0), L) < 1e-6);
+
+    // Row 0 after each of its tiles, at the end of line 10.
+    const auto after_tile = [&](int j, std::string_view tile, int col) {
+        for (int s = 1; s <= trace.last_step(); ++s) {
+            const Step& step = trace.steps[s];
+            if (step.line != 10 || step.i != 0 || step.j != j) continue;
+            return trace.value(trace.versions[trace.tile_at(trace.find(tile, Space::Sram), s)])(0, col);
+        }
+        return std::nan("");
+    };
+    CHECK(after_tile(0, "m_i", 0) == doctest::Approx(1));
+    CHECK(after_tile(0, "l_i", 0) == doctest::Approx(2));
+    CHECK(after_tile(0, "O_i", 0) == doctest::Approx(1));
+    CHECK(after_tile(0, "O_i", 1) == doctest::Approx(1));
+    CHECK(after_tile(1, "m_i", 0) == doctest::Approx(2));
+    CHECK(after_tile(1, "l_i", 0) == doctest::Approx(2.342290).epsilon(1e-6));
+    CHECK(after_tile(1, "O_i", 0) == doctest::Approx(2.974410).epsilon(1e-6));
+    CHECK(after_tile(1, "O_i", 1) == doctest::Approx(1.974410).epsilon(1e-6));
+}
+
+TEST_CASE("vector D: a causal mask is bottom-right, and a row that sees nothing gives O = 0 and L = -inf") {
+    for (const auto& [n, nk] : {std::pair{2, 5}, {5, 2}})
+        for (int block : {1, 2, 3, 8}) {
+            Problem p = shape(n, nk, 2, 1, block, block, true);
+            Inputs in = make_inputs(p);
+            in.Q[0].setZero();
+            for (int c = 0; c < nk; ++c) in.V[0](c, 0) = c + 1;
+            const Trace trace = record(*find_algorithm("fa2_forward"), p, in);
+            Matrix O(n, 1), L(n, 1);
+            if (n == 2) O << 2.5, 3, L << std::log(4.0), std::log(5.0);
+            if (n == 5) O << 0, 0, 0, 1, 1.5, L << -kInf, -kInf, -kInf, 0, 0.693147;
+            CHECK(difference(final_matrix(trace, "O", 0), O) < 1e-6);
+            CHECK(difference(final_matrix(trace, "L", 0), L) < 1e-6);
+        }
+}
+
+TEST_CASE("vector F: a ragged tail counts only its own keys") {
+    Problem p = shape(3, 3, 1, 1, 2, 2);
+    Inputs in = make_inputs(p);
+    in.Q[0].setConstant(1), in.K[0].setConstant(-1), in.V[0].setConstant(1);
+    CHECK(difference(final_matrix(record(*find_algorithm("fa2_forward"), p, in), "O", 0), Matrix::Constant(3, 1, 1)) <
+          1e-7);
+}
+
+TEST_CASE("16-bit formats round inputs, P before PV and O, and keep statistics in fp32") {
+    for (DType dtype : {DType::Fp16, DType::Bf16}) {
+        Problem p = shape(16, 16, 8, 8, 4, 4);
+        p.dtype = dtype;
+        const Inputs in = make_inputs(p);
+        const Trace trace = record(*find_algorithm("fa2_forward"), p, in);
+        const Matrix O = final_matrix(trace, "O", 0);
+        const double ulp = dtype == DType::Fp16 ? 1.0 / 1024 : 1.0 / 128;
+        const double error = difference(O, reference(p, in, 0).O);
+        CHECK(error < 2 * ulp);
+        CHECK(error > 1e-6);  // something was rounded to 16 bits
+        Matrix rounded = O;
+        round_all(rounded, dtype);
+        CHECK(difference(rounded, O) == 0);
+        const Matrix L = final_matrix(trace, "L", 0);
+        CHECK(difference(L, reference(p, in, 0).L) < 1e-5);
+    }
+}
+
+TEST_CASE("NaN in an input reaches the output and nothing else breaks") {
+    for (const Algorithm& algorithm : algorithms()) {
+        Problem p = shape(5, 6, 3, 3, 2, 2);
+        Inputs in = make_inputs(p);
+        in.Q[0](3, 1) = std::nan("");
+        const Trace trace = record(algorithm, p, in);
+        const Matrix out = final_matrix(trace, algorithm.reads_scores ? "P" : "O", 0);
+        CHECK_MESSAGE(out.row(3).hasNaN(), algorithm.id);
+        CHECK_MESSAGE(!out.row(0).hasNaN(), algorithm.id);
+    }
+}
+
+TEST_CASE("pseudo-code lines are covered both ways") {
+    for (const Algorithm& algorithm : algorithms()) {
+        Problem p = shape(5, 6, 3, 3, 2, 2);
+        const Trace trace = record(algorithm, p, make_inputs(p));
+        std::set<int> executed, executable;
+        for (int s = 1; s <= trace.last_step(); ++s) executed.insert(trace.steps[s].line);
+        for (const PseudoLine& line : algorithm.lines)
+            if (line.kind != LineKind::Text) executable.insert(line.number);
+        CHECK_MESSAGE(executed == executable, algorithm.id);
+    }
+}
+
+TEST_CASE("an SRAM capacity is checked, and the message names line, numbers and what fits") {
+    Problem p = shape(64, 64, 16, 16, 32, 32);
+    const Algorithm& fa2 = *find_algorithm("fa2_forward");
+    const std::int64_t peak = count(fa2, p).sram_peak;
+    p.sram_bytes = peak;
+    CHECK(count(fa2, p).sram_peak == peak);
+    p.sram_bytes = peak - 1;
+    try {
+        count(fa2, p);
+        FAIL("an overflow has to be refused");
+    } catch (const Error& error) {
+        CHECK(std::string(error.what()).find(fmt::format("SRAM overflow, {} of {} bytes", peak, peak - 1)) !=
+              std::string::npos);
+        CHECK(error.hint().find("B_r = B_c = 31") != std::string::npos);
+    }
+    CHECK(largest_fitting_block(fa2, p) == 31);
+    p.sram_bytes = 8;
+    CHECK(largest_fitting_block(fa2, p) == 0);
+}
+
+TEST_CASE("a large problem is counted without arithmetic") {
+    Problem p = shape(16384, 16384, 64, 64, 64, 64);
+    const Counts counts = count(*find_algorithm("fa2_forward"), p);
+    CHECK(counts.traffic.hbm_read + counts.traffic.hbm_write ==
+          4 * (2LL * 16384 * 64 + 16384 + 2LL * 256 * 16384 * 64));
+    p.n = p.nk = 1 << 20;
+    CHECK(count(*find_algorithm("online_softmax"), p).traffic.hbm_read == 2 * 4 * (1LL << 40));
+}
+
+TEST_CASE("a recording that would not fit in memory is refused before it starts") {
+    Problem p = shape(20000, 20000, 1, 1, 64, 64);
+    CHECK_THROWS_WITH_AS(record(*find_algorithm("standard_attention"), p, make_inputs(p)),
+                         doctest::Contains("the limit is"), Error);
+}
+
+TEST_CASE("the papers' block rule") {
+    CHECK(paper_blocks(12288, 64).bc == 48);  // vector G
+    CHECK(paper_blocks(12288, 64).br == 48);
+    CHECK(paper_blocks(83456, 128).bc == 163);
+    CHECK(paper_blocks(83456, 128).br == 128);
+    CHECK(paper_blocks(1, 64).bc == 1);
+}
