@@ -1,0 +1,220 @@
+// Comparison of a mirror's trace with what a kernel captured.
+#include "core/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "core/error_scale.h"
+
+namespace flashstep {
+namespace {
+
+constexpr double kEps32 = std::numeric_limits<float>::epsilon();
+
+// Key of the captured tile that holds a version; a whole matrix in HBM is captured under its own name.
+SlotKey key_of(const Trace& mirror, const Version& version) {
+    const Tensor& tensor = mirror.tensors[version.tensor];
+    const Step& step = mirror.steps[version.step];
+    if (tensor.space == Space::Hbm) return {tensor.name, step.head, -1, -1};
+    return {tensor.name, step.head, step.i, step.j};
+}
+
+// Values that were moved or given, not computed: loads and inputs.
+bool is_computed(const Trace& mirror, const Version& version) {
+    const Expr& expr = mirror.exprs[version.expr];
+    if (expr.op == Op::Input || expr.op == Op::Fill) return false;
+    if (expr.op != Op::Leaf) return true;
+    return mirror.tensors[version.tensor].space == Space::Hbm;  // a store
+}
+
+// The tile's part of what was captured; nullopt if the shapes do not fit.
+std::optional<Matrix> part_of(const Trace& mirror, const Version& version, const Matrix& captured) {
+    const Tensor& tensor = mirror.tensors[version.tensor];
+    if (tensor.space == Space::Sram) {
+        if (captured.rows() != version.rows || captured.cols() != version.cols) return std::nullopt;
+        return captured;
+    }
+    if (captured.rows() != tensor.rows || captured.cols() != tensor.cols) return std::nullopt;
+    const Trace::Range range = mirror.block_range(version.tensor, version.block);
+    return captured.block(range.row0, range.col0, range.rows, range.cols);
+}
+
+Verdict verdict_of(double mirror, double kernel, double tolerance) {
+    if (std::isnan(mirror) || std::isnan(kernel)) return Verdict::NonFinite;
+    if (mirror == kernel) return Verdict::Equal;
+    if (!std::isfinite(mirror) || !std::isfinite(kernel)) return Verdict::NonFinite;
+    return std::abs(mirror - kernel) <= tolerance ? Verdict::Equal : Verdict::Different;
+}
+
+Verdict worse(Verdict a, Verdict b) { return std::max(a, b); }
+
+TileCheck check_tile(const Eigen::Map<const Matrix>& mirror, const Matrix& kernel, const Matrix& scale, int version) {
+    TileCheck check{version, Verdict::Equal, 0, 0, 0, 0};
+    for (int r = 0; r < mirror.rows(); ++r)
+        for (int c = 0; c < mirror.cols(); ++c) {
+            const double tolerance = kToleranceFactor * kEps32 * scale(r, c);
+            const Verdict verdict = verdict_of(mirror(r, c), kernel(r, c), tolerance);
+            const double error = std::abs(mirror(r, c) - kernel(r, c));
+            const double ratio = error == 0 || !std::isfinite(error) ? 0 : error / tolerance;
+            if (std::isfinite(error)) check.worst_error = std::max(check.worst_error, error);
+            const bool first_bad = verdict > check.verdict;
+            if (first_bad || (check.verdict == Verdict::Equal && ratio > check.worst_ratio))
+                check.row = r, check.col = c;
+            check.worst_ratio = std::max(check.worst_ratio, ratio);
+            check.verdict = worse(check.verdict, verdict);
+        }
+    return check;
+}
+
+Difference difference_at(const Trace& mirror, const Version& version) {
+    const Step& step = mirror.steps[version.step];
+    Difference d;
+    d.step = version.step, d.line = step.line, d.i = step.i, d.j = step.j, d.head = step.head;
+    d.tensor = mirror.tensors[version.tensor].name;
+    return d;
+}
+
+// Every version that a capture has to hold: the last computed write of each key.
+std::vector<int> comparable(const Trace& mirror, const KernelRun& run) {
+    std::set<std::string> slots;
+    for (const auto& [key, values] : run.captured) slots.insert(key.slot);
+    std::map<SlotKey, int> last_write;  // on chip
+    std::vector<int> versions;
+    for (int v = 0; v < static_cast<int>(mirror.versions.size()); ++v) {
+        const Version& version = mirror.versions[v];
+        const Tensor& tensor = mirror.tensors[version.tensor];
+        if (version.step == 0 || !slots.contains(tensor.name) || !is_computed(mirror, version)) continue;
+        if (tensor.space == Space::Hbm) {
+            versions.push_back(v);
+            continue;
+        }
+        const SlotKey key = key_of(mirror, version);
+        // A kernel captures a tile once per (i, j); what happens to it outside the inner loop shows in the outputs.
+        if (key.j < 0 && !run.captured.contains(key)) continue;
+        last_write[key] = v;
+    }
+    for (const auto& [key, version] : last_write) versions.push_back(version);
+    std::sort(versions.begin(), versions.end());
+    return versions;
+}
+
+void note_superfluous(const Trace& mirror, const KernelRun& run, Comparison& result, const std::set<SlotKey>& used) {
+    for (const auto& [key, values] : run.captured) {
+        if (used.contains(key)) continue;
+        result.verdict = worse(result.verdict, Verdict::Different);
+        if (result.first) continue;
+        Difference d;
+        d.step = mirror.last_step(), d.i = key.i, d.j = key.j, d.head = key.head, d.tensor = key.slot;
+        d.note = "the kernel produced a tile that the mirror never computes";
+        result.first = d;
+    }
+}
+
+void compare_bytes(const KernelRun& run, const std::map<std::string, TensorBytes>& expected, Comparison& result) {
+    if (run.hbm.empty()) return;
+    std::set<std::string> names;
+    for (const auto& [name, bytes] : run.hbm) names.insert(name);
+    for (const auto& [name, bytes] : expected) names.insert(name);
+    const auto at = [](const std::map<std::string, TensorBytes>& map, const std::string& name) {
+        const auto found = map.find(name);
+        return found == map.end() ? TensorBytes{} : found->second;
+    };
+    for (const std::string& name : names) {
+        result.bytes.push_back({name, at(run.hbm, name), at(expected, name)});
+        if (result.bytes.back().kernel != result.bytes.back().expected) result.bytes_equal = false;
+    }
+    if (!result.bytes_equal) result.verdict = worse(result.verdict, Verdict::Different);
+}
+
+}  // namespace
+
+Comparison compare(const Trace& mirror, const KernelRun& run,
+                   const std::map<std::string, TensorBytes>& expected_bytes) {
+    Comparison result;
+    result.by_version.assign(mirror.versions.size(), -1);
+    std::vector<TensorSummary> summaries(mirror.tensors.size());
+    std::set<SlotKey> used;
+    ErrorScale scale(mirror);
+    for (int v : comparable(mirror, run)) {
+        const Version& version = mirror.versions[v];
+        const SlotKey key = key_of(mirror, version);
+        const auto captured = run.captured.find(key);
+        std::optional<Matrix> kernel;
+        if (captured != run.captured.end()) {
+            used.insert(key);
+            kernel = part_of(mirror, version, captured->second);
+        }
+        TensorSummary& summary = summaries[version.tensor];
+        ++summary.tiles;
+        if (!kernel) {
+            summary.verdict = result.verdict = worse(result.verdict, Verdict::Different);
+            if (result.first) continue;
+            result.first = difference_at(mirror, version);
+            result.first->note = captured == run.captured.end() ? "the kernel did not produce this tile"
+                                                                : "the kernel's tile has another shape";
+            continue;
+        }
+        const auto values = mirror.value(version);
+        const TileCheck check = check_tile(values, *kernel, scale.of(v), v);
+        result.by_version[v] = static_cast<int>(result.tiles.size());
+        result.tiles.push_back(check);
+        summary.worst_error = std::max(summary.worst_error, check.worst_error);
+        summary.worst_ratio = std::max(summary.worst_ratio, check.worst_ratio);
+        summary.verdict = worse(summary.verdict, check.verdict);
+        result.worst_error = std::max(result.worst_error, check.worst_error);
+        result.verdict = worse(result.verdict, check.verdict);
+        if (check.verdict == Verdict::Equal || result.first) continue;
+        result.first = difference_at(mirror, version);
+        result.first->row = check.row, result.first->col = check.col;
+        result.first->mirror = values(check.row, check.col);
+        result.first->kernel = (*kernel)(check.row, check.col);
+        result.first->tolerance = kToleranceFactor * kEps32 * scale.of(v)(check.row, check.col);
+    }
+    note_superfluous(mirror, run, result, used);
+    std::set<int> computed;
+    for (const Version& version : mirror.versions)
+        if (version.step > 0 && is_computed(mirror, version)) computed.insert(version.tensor);
+    for (int tensor : computed) {
+        TensorSummary& summary = summaries[tensor];
+        summary.name = mirror.tensors[tensor].name;
+        if (summary.tiles > 0)
+            result.tensors.push_back(summary);
+        else
+            result.not_materialised.push_back(summary.name);
+    }
+    compare_bytes(run, expected_bytes, result);
+    return result;
+}
+
+std::optional<Matrix> kernel_value(const Trace& mirror, const KernelRun& run, int version) {
+    const auto captured = run.captured.find(key_of(mirror, mirror.versions[version]));
+    if (captured == run.captured.end()) return std::nullopt;
+    return part_of(mirror, mirror.versions[version], captured->second);
+}
+
+std::map<std::string, TensorBytes> bytes_of(const Trace& mirror) {
+    std::map<std::string, TensorBytes> bytes;
+    for (int t = 0; t < static_cast<int>(mirror.tensors.size()); ++t) {
+        if (mirror.tensors[t].space != Space::Hbm) continue;
+        const HbmBytes total = mirror.hbm_bytes(t, mirror.last_step());
+        bytes[mirror.tensors[t].name] = {total.read, total.write};
+    }
+    return bytes;
+}
+
+std::string describe(const Difference& d, const Problem& problem) {
+    std::string where = fmt::format("step {}, line {}", d.step, d.line);
+    if (d.i >= 0) where += fmt::format(", i={}", d.i + 1);
+    if (d.j >= 0) where += fmt::format("{}j={}", d.i >= 0 ? " " : ", ", d.j + 1);
+    if (problem.total_heads() > 1)
+        where += fmt::format(", batch {}, head {}", d.head / problem.heads + 1, d.head % problem.heads + 1);
+    if (!d.note.empty()) return fmt::format("{}: {}: {}", where, d.tensor, d.note);
+    return fmt::format("{}: {}[{},{}] is {:.9g} in the mirror and {:.9g} in the kernel (tolerance {:.2g})", where,
+                       d.tensor, d.row + 1, d.col + 1, d.mirror, d.kernel, d.tolerance);
+}
+
+}  // namespace flashstep
