@@ -1,0 +1,35 @@
+// The entry points of the app, for the command line. No window-system header here.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/problem.h"
+#include "lessons/lessons.h"
+
+namespace flashstep::viz {
+
+enum class ThemeName { Dark, Light };
+
+// What the app opens on.
+struct StartState {
+    std::string lesson = "first_walk";      // lesson id; empty: no lesson text
+    std::string preset = "n4d3";            // used where `problem` is not set
+    std::string algorithm, kernel;          // empty: the preset's
+    std::optional<Problem> problem;         // with `inputs`: from the command line
+    std::optional<Inputs> inputs;
+    int step = 0;
+    ThemeName theme = ThemeName::Dark;
+    Language language = Language::En;
+};
+
+// Opens the window and runs until it is closed. Returns the exit status. Throws Error: no display, no OpenGL 3.3.
+int run_app(const StartState& start);
+
+// Draws the window's contents without showing it and writes a PNG. Needs a display (Xvfb is enough).
+void write_shot(const StartState& start, int width, int height, const std::string& file);
+
+// True if a window can be opened here.
+bool display_available();
+
+}  // namespace flashstep::viz
