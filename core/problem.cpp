@@ -11,10 +11,6 @@
 namespace flashstep {
 namespace {
 
-constexpr int kMaxRows = 1 << 24;  // rows of Q or K: positions then fit an int with room for blocks
-constexpr int kMaxHeadDim = 1 << 14;
-constexpr int kMaxHeads = 1 << 16;
-
 void require(bool ok, std::string_view what, auto value, std::string_view limit, std::string hint = {}) {
     if (!ok) throw Error(fmt::format("{} is {}, but has to be {}", what, value, limit), std::move(hint));
 }

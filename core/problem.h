@@ -9,6 +9,11 @@
 
 namespace flashstep {
 
+// What validate() allows.
+constexpr int kMaxRows = 1 << 24;  // rows of Q or K: positions then fit an int with room for blocks
+constexpr int kMaxHeadDim = 1 << 14;
+constexpr int kMaxHeads = 1 << 16;
+
 // O = softmax(scale Q K^T + mask) V for `batch` x `heads` independent heads.
 // Q is [n, d], K is [nk, d], V is [nk, dv]; query head h reads K, V of head h / (heads / kv_heads).
 struct Problem {
