@@ -57,4 +57,15 @@ const Preset* find_preset(std::string_view id) {
     return nullptr;
 }
 
+Inputs preset_inputs(const Preset& preset, const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    const Inputs own = preset.inputs(preset.problem);
+    for (auto member : {&Inputs::Q, &Inputs::K, &Inputs::V, &Inputs::dO, &Inputs::X}) {
+        const std::vector<Matrix>&from = own.*member, &to = in.*member;
+        if (from.empty() || from.size() != to.size()) continue;
+        if (from[0].rows() == to[0].rows() && from[0].cols() == to[0].cols()) in.*member = from;
+    }
+    return in;
+}
+
 }  // namespace flashstep

@@ -5,11 +5,10 @@
 #include <string>
 
 #include "core/problem.h"
-#include "lessons/lessons.h"
+#include "viz/strings.h"
+#include "viz/theme.h"
 
 namespace flashstep::viz {
-
-enum class ThemeName { Dark, Light };
 
 // What the app opens on.
 struct StartState {
@@ -19,8 +18,8 @@ struct StartState {
     std::optional<Problem> problem;         // with `inputs`: from the command line
     std::optional<Inputs> inputs;
     int step = 0;
-    ThemeName theme = ThemeName::Dark;
-    Language language = Language::En;
+    ThemeMode theme = ThemeMode::Dark;
+    Language language = Language::English;
 };
 
 // Opens the window and runs until it is closed. Returns the exit status. Throws Error: no display, no OpenGL 3.3.

@@ -1,0 +1,98 @@
+// What is being looked at: a problem with its inputs, its trace, a kernel's run of it and their comparison. Edits re-run
+// it on a worker thread; what was there stays until the new one is ready, and stays if the new one fails.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/algorithms.h"
+#include "core/compare.h"
+#include "gpu/run.h"
+
+namespace flashstep::viz {
+
+// Everything that defines a run.
+struct Recipe {
+    std::string algorithm = "fa2_forward";
+    std::string kernel = "fa2_forward_1_tile";  // empty: no kernel
+    Problem problem;
+    Inputs inputs;
+    Where where = Where::Host;
+};
+
+// The finished run that panels read. Never changes after it is made.
+struct Run {
+    Recipe recipe;
+    const Algorithm* algorithm = nullptr;
+    Trace trace;
+    Counts standard;                       // standard attention on the same problem, for comparison
+    std::optional<Counts> standard_softmax;  // unused for attention; safe softmax where the algorithm reads scores
+    std::optional<KernelRun> kernel_run;   // nullopt: no kernel was chosen, or it cannot run this (kernel_message says why)
+    std::optional<Comparison> comparison;
+    std::string kernel_message;
+    std::vector<double> tensor_scale;      // by tensor: largest finite |value| over the whole trace, at least 1e-30
+    std::vector<int> widest;               // by tensor: characters of the widest short number over the whole trace
+    int first_difference = -1;             // step, -1: none
+};
+
+// Makes a run, start to end. Throws Error (nothing is shown then but the error).
+std::shared_ptr<const Run> make_run(const Recipe& recipe, std::atomic<bool>* cancel = nullptr,
+                                    std::atomic<float>* progress = nullptr);
+
+class Session {
+  public:
+    Session();
+    ~Session();
+    Session(const Session&) = delete;
+
+    // The run to show; null before the first is ready.
+    const Run* run() const { return run_.get(); }
+    std::shared_ptr<const Run> shared_run() const { return run_; }
+    const Recipe& recipe() const { return recipe_; }  // what was asked for last
+
+    // Starts making a run, cancelling one in progress. Remembers the one before for undo.
+    void request(Recipe recipe);
+    // The same recipe with one change.
+    void edit(const std::function<void(Recipe&)>& change);
+    // Changes sizes or blocks: inputs keep what fits and are random elsewhere (seed).
+    void resize(const Problem& problem);
+    void set_cell(char matrix, int head, int row, int col, double value);  // 'Q', 'K' or 'V'
+    bool can_undo() const { return !undo_.empty(); }
+    bool can_redo() const { return !redo_.empty(); }
+    void undo();
+    void redo();
+
+    bool busy() const { return busy_; }
+    float progress() const { return progress_; }
+    void cancel() { cancel_ = true; }
+    const std::string& error() const { return error_; }  // of the last request; empty: none
+    void dismiss_error() { error_.clear(); }
+    bool warn_non_finite() const { return warn_non_finite_; }
+
+    // Takes a finished run over. Returns true if run() changed. Call once per frame.
+    bool poll();
+    // Waits until nothing is in progress, then polls. For tests and pictures.
+    bool wait();
+    // Called from the worker when a run is finished (to wake a sleeping event loop).
+    std::function<void()> on_finished;
+
+  private:
+    void start(const Recipe& recipe);
+    Recipe recipe_;
+    std::vector<Recipe> undo_, redo_;
+    std::shared_ptr<const Run> run_;
+    std::string error_;
+    bool busy_ = false, warn_non_finite_ = false;
+    std::thread worker_;
+    std::atomic<bool> cancel_ = false, done_ = false;
+    std::atomic<float> progress_ = 0;
+    std::shared_ptr<const Run> finished_;  // written by the worker before done_
+    std::string finished_error_;
+};
+
+}  // namespace flashstep::viz
