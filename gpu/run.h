@@ -8,11 +8,11 @@
 
 #include "core/kernel_run.h"
 #include "core/problem.h"
+#include "gpu/checks.h"
 #include "gpu/registry.h"
 
 namespace flashstep::gpu {
 
-enum class Checks { Off, On };
 enum class Capture { Off, On };
 
 struct RunOptions {

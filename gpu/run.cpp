@@ -1,0 +1,247 @@
+// Runs a kernel and gathers what it produced.
+#include "gpu/run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "core/error.h"
+#include "gpu/cuda/backend.h"
+#include "gpu/rungs.h"
+#include "gpu/simt/executor.h"
+
+namespace flashstep::gpu {
+
+namespace {
+
+constexpr std::int64_t kMaxCaptureBytes = std::int64_t{1} << 31;
+// Marks a place in the capture buffer that the probe has not written.
+constexpr std::uint32_t kNotCaptured = 0xffbad1ff;
+
+AttentionShape shape_of(const Problem& p) {
+    return {.n = p.n, .nk = p.nk, .d = p.d, .dv = p.dv, .B_r = p.br, .B_c = p.bc, .batch = p.batch, .heads = p.heads,
+            .kv_heads = p.kv_heads, .scale = static_cast<float>(p.scale), .causal = p.causal ? 1 : 0};
+}
+
+int slot_cols(const SlotSpec& slot, const AttentionShape& p, int keys) {
+    switch (slot.width) {
+        case SlotSpec::Width::Keys: return keys;
+        case SlotSpec::Width::ValueColumns: return p.dv;
+        case SlotSpec::Width::One: return 1;
+    }
+    return 0;
+}
+
+// Lays out the capture buffer: slot after slot, each [head, i, j, padded tile].
+Probe lay_out(const Rung& row, const AttentionShape& p, std::vector<float>& buffer) {
+    Probe probe{};
+    probe.row_blocks = p.row_blocks();
+    probe.col_blocks = p.col_blocks();
+    std::int64_t size = 0;
+    for (const SlotSpec& slot : row.slots) {
+        const auto s = static_cast<std::size_t>(slot.slot);
+        probe.first[s] = size;
+        probe.stride[s] = std::int64_t{p.B_r} * slot_cols(slot, p, p.B_c);
+        size += probe.stride[s] * p.total_heads() * p.row_blocks() * p.col_blocks();
+    }
+    if (size * 4 > kMaxCaptureBytes) {
+        throw Error(fmt::format("{}: capturing every tile takes {} bytes, the limit is {}", row.id, size * 4,
+                                kMaxCaptureBytes),
+                    "run it without capture, or on a smaller problem");
+    }
+    buffer.assign(static_cast<std::size_t>(size), std::bit_cast<float>(kNotCaptured));
+    probe.values = buffer.data();
+    return probe;
+}
+
+void collect_tiles(const Rung& row, const AttentionShape& p, const Probe& probe, KernelRun& run) {
+    for (const SlotSpec& slot : row.slots) {
+        const int padded = slot_cols(slot, p, p.B_c);
+        for (int head = 0; head < p.total_heads(); ++head) {
+            for (int i = 0; i < p.row_blocks(); ++i) {
+                for (int j = 0; j < p.visible_blocks(i); ++j) {
+                    const float* tile = probe.values + probe.place(slot.slot, head, i, j);
+                    Matrix values(p.rows(i), slot_cols(slot, p, p.cols(j)));
+                    for (int r = 0; r < values.rows(); ++r) {
+                        for (int c = 0; c < values.cols(); ++c) {
+                            const float value = tile[r * padded + c];
+                            if (std::bit_cast<std::uint32_t>(value) == kNotCaptured) {
+                                throw Error(fmt::format("{}: {} of head {}, tile ({}, {}) was not captured at ({}, {})",
+                                                        row.id, slot.name, head, i, j, r, c));
+                            }
+                            values(r, c) = value;
+                        }
+                    }
+                    run.captured.emplace(SlotKey{std::string(slot.name), head, i, j}, std::move(values));
+                }
+            }
+        }
+    }
+}
+
+void collect_tensor(const TensorSpec& spec, const float* values, KernelRun& run) {
+    for (int head = 0; head < spec.heads; ++head) {
+        Matrix matrix(spec.rows, spec.cols);
+        for (Eigen::Index e = 0; e < matrix.size(); ++e) matrix.data()[e] = *values++;
+        run.captured.emplace(SlotKey{std::string(spec.name), head, -1, -1}, std::move(matrix));
+    }
+}
+
+std::vector<float> flatten(const std::vector<Matrix>& heads) {
+    std::vector<float> values;
+    for (const Matrix& matrix : heads) {
+        for (Eigen::Index e = 0; e < matrix.size(); ++e) values.push_back(static_cast<float>(matrix.data()[e]));
+    }
+    return values;
+}
+
+std::vector<float> input_values(std::string_view name, const Inputs& inputs) {
+    if (name == "Q") return flatten(inputs.Q);
+    if (name == "K") return flatten(inputs.K);
+    if (name == "V") return flatten(inputs.V);
+    throw Error(fmt::format("no input is named {}", name));
+}
+
+void run_on_host(const Rung& row, const AttentionShape& p, const Inputs& inputs, const RunOptions& options,
+                 KernelRun& run) {
+    simt::Executor machine({.checks = options.checks,
+                            .seed = options.seed,
+                            .target = options.target,
+                            .cancel = options.cancel,
+                            .progress = options.progress,
+                            .launches = row.launches});
+    const auto specs = row.tensors(p);
+    for (const TensorSpec& spec : specs) {
+        const std::string name(spec.name);
+        switch (spec.role) {
+            case simt::Role::Input: machine.add_input<float>(name, input_values(name, inputs)); break;
+            case simt::Role::Output: machine.add_output<float>(name, spec.count()); break;
+            case simt::Role::Temporary: machine.add_temporary<float>(name, spec.count()); break;
+        }
+    }
+    const bool capture = options.capture == Capture::On;
+    std::vector<float> buffer;
+    const bool probed = capture && !row.slots.empty();
+    const Probe probe = probed ? lay_out(row, p, buffer) : Probe{};
+    row.launch_on_host(machine, p, probed ? &probe : nullptr);
+    machine.check_outputs();
+
+    if (probed) collect_tiles(row, p, probe, run);
+    for (const TensorSpec& spec : specs) {
+        if (spec.captured && (capture || spec.role == simt::Role::Output)) {
+            collect_tensor(spec, machine.values<float>(spec.name).data(), run);
+        }
+    }
+    for (const simt::Tensor& tensor : machine.tensors()) {
+        run.hbm[tensor.name] = {tensor.read_bytes, tensor.write_bytes};
+    }
+    const simt::Counters& c = machine.counters();
+    run.counters = {{"block barriers", c.barriers},
+                    {"warp barriers", c.warp_barriers},
+                    {"shuffles", c.shuffles},
+                    {"atomics", c.atomics},
+                    {"exponentials", c.exponentials}};
+    if (options.checks == Checks::On) {
+        run.counters.insert(run.counters.end(), {{"shared bytes read", c.shared_read_bytes},
+                                                 {"shared bytes written", c.shared_write_bytes},
+                                                 {"shared wavefronts", c.wavefronts},
+                                                 {"shared wavefronts, ideal", c.ideal_wavefronts}});
+        if (c.accesses_not_grouped > 0) {
+            run.counters.emplace_back("shared accesses without wavefronts", c.accesses_not_grouped);
+        }
+    }
+}
+
+void run_on_device(const Rung& row, const AttentionShape& p, const Inputs& inputs, const RunOptions& options,
+                   KernelRun& run) {
+    cuda::Buffers buffers;
+    buffers.specs = row.tensors(p);
+    for (const TensorSpec& spec : buffers.specs) {
+        buffers.values.push_back(spec.role == simt::Role::Input
+                                     ? input_values(spec.name, inputs)
+                                     : std::vector<float>(static_cast<std::size_t>(spec.count())));
+    }
+    const bool capture = options.capture == Capture::On;
+    const bool probed = capture && !row.slots.empty();
+    buffers.probe = probed ? lay_out(row, p, buffers.probed) : Probe{};
+    run.device = cuda::run(row.id, p, buffers);
+    buffers.probe.values = buffers.probed.data();
+    if (probed) collect_tiles(row, p, buffers.probe, run);
+    for (std::size_t k = 0; k < buffers.specs.size(); ++k) {
+        const TensorSpec& spec = buffers.specs[k];
+        if (spec.captured && (capture || spec.role == simt::Role::Output)) {
+            collect_tensor(spec, buffers.values[k].data(), run);
+        }
+    }
+}
+
+}  // namespace
+
+void check_runnable(const KernelInfo& kernel, const Problem& problem) {
+    validate(problem);
+    if (std::ranges::find(kernel.dtypes, problem.dtype) == kernel.dtypes.end()) {
+        std::vector<std::string_view> names;
+        for (DType dtype : kernel.dtypes) names.push_back(name(dtype));
+        throw Error(fmt::format("{} does not run {}; it runs {}", kernel.id, name(problem.dtype), fmt::join(names, ", ")));
+    }
+    const auto supports = [&](int d) {
+        return kernel.head_dims.empty() || std::ranges::find(kernel.head_dims, d) != kernel.head_dims.end();
+    };
+    if (!supports(problem.d) || !supports(problem.dv)) {
+        throw Error(fmt::format("{} does not run head dimensions d = {}, d_v = {}; it runs {}", kernel.id, problem.d,
+                                problem.dv, fmt::join(kernel.head_dims, ", ")));
+    }
+    const AttentionShape shape = shape_of(problem);
+    const Rung& row = rung(kernel.id);
+    const std::int64_t limit = std::numeric_limits<int>::max();
+    const auto within = [&](std::string_view what, std::int64_t rows, std::int64_t cols) {
+        if (rows * cols > limit) {
+            throw Error(fmt::format("{}: {} has {} elements, the limit is {}", kernel.id, what, rows * cols, limit));
+        }
+    };
+    within("Q of one head", problem.n, problem.d);
+    within("K of one head", problem.nk, problem.d);
+    within("V of one head", problem.nk, problem.dv);
+    within("O of one head", problem.n, problem.dv);
+    std::int64_t largest = 0;
+    int target = 0;
+    for (int candidate : kernel.targets) {
+        if (opt_in_shared_bytes(candidate) > largest) largest = opt_in_shared_bytes(target = candidate);
+    }
+    if (const std::int64_t needs = row.shared_bytes(shape); needs > largest) {
+        throw Error(fmt::format("{}: B_r = {}, B_c = {}, d = {}, d_v = {} need {} bytes of shared memory, the largest "
+                                "target (sm_{}) allows {}",
+                                kernel.id, problem.br, problem.bc, problem.d, problem.dv, needs, target, largest),
+                    "smaller blocks B_r, B_c need less");
+    }
+    if (const std::int64_t blocks = row.blocks(shape); blocks > limit) {
+        throw Error(fmt::format("{}: {} thread blocks, the limit is {}", kernel.id, blocks, limit));
+    }
+}
+
+KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inputs& inputs,
+                     const RunOptions& options) {
+    check_runnable(kernel, problem);
+    validate(problem, inputs);
+    KernelRun run;
+    run.kernel = kernel.id;
+    run.where = options.where;
+    const Rung& row = rung(kernel.id);
+    switch (options.where) {
+        case Where::Host: run_on_host(row, shape_of(problem), inputs, options, run); break;
+        case Where::LiveCuda: run_on_device(row, shape_of(problem), inputs, options, run); break;
+        case Where::Recorded: throw Error("a recorded run is read from its file, not run");
+    }
+    return run;
+}
+
+std::map<std::string, TensorBytes> own_bytes(const KernelInfo& kernel, const Problem& problem) {
+    return rung(kernel.id).bytes(shape_of(problem));
+}
+
+DeviceStatus device_status() { return cuda::status(); }
+
+}  // namespace flashstep::gpu

@@ -1,0 +1,250 @@
+// Runs one block: fibres in a shuffled order, barriers, warp collectives, deadlock.
+#include "gpu/simt/block.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+
+namespace flashstep::gpu::simt {
+
+constinit thread_local Lane* current_lane = nullptr;
+
+namespace {
+
+// Thrown in a waiting lane to unwind its stack after another lane has failed. Never leaves its fibre.
+struct Abort {};
+
+bool same_place(const std::source_location& a, const std::source_location& b) {
+    return a.line() == b.line() && a.column() == b.column() && std::strcmp(a.file_name(), b.file_name()) == 0;
+}
+
+std::string_view name(Warp::Collective what) {
+    switch (what) {
+        case Warp::Collective::Barrier: return "sync_warp";
+        case Warp::Collective::ShuffleXor: return "shuffle_xor";
+        case Warp::Collective::ShuffleDown: return "shuffle_down";
+        case Warp::Collective::None: break;
+    }
+    return "nothing";
+}
+
+}  // namespace
+
+std::string at(std::source_location where) {
+    const std::string_view path = where.file_name();
+    const std::size_t slash = path.rfind('/');
+    return fmt::format("{}:{}", slash == std::string_view::npos ? path : path.substr(slash + 1), where.line());
+}
+
+void Block::fail(const Lane& lane, const std::string& what) const {
+    throw Error(fmt::format("{}, block ({}, {}, {}), thread ({}, {}, {}): {}", kernel, index.x, index.y, index.z,
+                            lane.thread.x, lane.thread.y, lane.thread.z, what));
+}
+
+std::uint32_t Block::next_random() {  // splitmix64: the same on every machine
+    std::uint64_t z = random += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<std::uint32_t>((z ^ (z >> 31)) >> 32);
+}
+
+void Block::shuffle_ready() {
+    for (std::size_t k = ready.size(); k > 1; --k) std::swap(ready[k - 1], ready[next_random() % k]);
+}
+
+void Block::suspend(Lane& lane) {
+    lane.fibre.leave();
+    if (aborting) throw Abort{};
+    current_lane = &lane;
+}
+
+void Block::sync_block(Lane& lane, std::source_location where) {
+    if (arrived == 0) {
+        barrier_where = where;
+    } else if (checks == Checks::On && !same_place(where, barrier_where)) {
+        fail(lane, fmt::format("divergent barrier: waits at {} while others of its block wait at {}", at(where),
+                               at(barrier_where)));
+    }
+    lane.where = where;
+    if (++arrived == static_cast<int>(lanes.size())) {
+        release_block_barrier(lane);
+        return;
+    }
+    lane.state = Lane::State::AtBlockBarrier;
+    suspend(lane);
+}
+
+void Block::release_block_barrier(const Lane& last) {
+    if (cancel && cancel->load(std::memory_order_relaxed)) throw Error("cancelled");
+    arrived = 0;
+    last_barrier = ++clock;
+    ++counters->barriers;
+    for (Warp& warp : warps) {
+        warp.last_barrier = clock;
+        if (checks == Checks::On) warp.log.flush(*counters);
+    }
+    ready.clear();  // everyone was here, so nobody was ready
+    next_ready = 0;
+    for (Lane& lane : lanes) {
+        if (&lane == &last) continue;
+        lane.state = Lane::State::Ready;
+        ready.push_back(&lane);
+    }
+    shuffle_ready();
+}
+
+std::uint64_t Block::collective(Lane& lane, Warp::Collective what, int operand, std::uint64_t value,
+                                std::source_location where) {
+    Warp& warp = *lane.warp;
+    if (warp.arrived == 0) {
+        warp.pending = what;
+        warp.operand = operand;
+        warp.where = where;
+    } else if (warp.pending != what || warp.operand != operand ||
+               (checks == Checks::On && !same_place(where, warp.where))) {
+        fail(lane, fmt::format("divergent warp: at {} ({}) at {} while other lanes are at {} ({}) at {}", name(what),
+                               operand, at(where), name(warp.pending), warp.operand, at(warp.where)));
+    }
+    warp.values[lane.id - warp.first] = value;
+    lane.where = where;
+    if (++warp.arrived == warp.lanes) {
+        complete_collective(lane);
+    } else {
+        lane.state = Lane::State::AtWarpCollective;
+        suspend(lane);
+    }
+    return lane.received;
+}
+
+void Block::complete_collective(Lane& last) {
+    Warp& warp = *last.warp;
+    warp.arrived = 0;
+    const Warp::Collective what = std::exchange(warp.pending, Warp::Collective::None);
+    if (what == Warp::Collective::Barrier) {
+        warp.last_barrier = ++clock;
+        ++counters->warp_barriers;
+    } else {
+        ++counters->shuffles;  // exchanges values, orders no memory
+    }
+    if (checks == Checks::On) warp.log.flush(*counters);
+    for (int k = 0; k < warp.lanes; ++k) {
+        Lane& lane = lanes[static_cast<std::size_t>(warp.first + k)];
+        if (what != Warp::Collective::Barrier) {
+            int source = what == Warp::Collective::ShuffleXor ? k ^ warp.operand : k + warp.operand;
+            if (source < 0 || source >= kWarp) source = k;  // as CUDA: out of the warp gives one's own value
+            if (source >= warp.lanes) {
+                fail(lane, fmt::format("{} ({}) at {} reads lane {}, and this warp has {} lanes", name(what),
+                                       warp.operand, at(warp.where), source, warp.lanes));
+            }
+            lane.received = warp.values[source];
+        }
+        if (&lane == &last) continue;
+        lane.state = Lane::State::Ready;
+        ready.push_back(&lane);
+    }
+}
+
+void Block::run_lane(void* argument) {
+    Lane& lane = *static_cast<Lane*>(argument);
+    Block& block = *lane.block;
+    current_lane = &lane;
+    try {
+        block.body(block.body_argument);
+    } catch (const Abort&) {
+    } catch (...) {
+        if (!block.error) block.error = std::current_exception();
+    }
+    lane.state = Lane::State::Exited;
+}
+
+void Block::run() {
+    last_barrier = ++clock;
+    arrived = 0;
+    error = nullptr;
+    aborting = false;
+    for (Warp& warp : warps) {
+        warp.last_barrier = clock;
+        warp.pending = Warp::Collective::None;
+        warp.arrived = 0;
+        warp.log.clear();
+    }
+    ready.clear();
+    next_ready = 0;
+    for (Lane& lane : lanes) {
+        lane.state = Lane::State::Ready;
+        ready.push_back(&lane);
+    }
+    shuffle_ready();
+    Lane* const outer = std::exchange(current_lane, nullptr);
+    std::size_t exited = 0;
+    while (exited < lanes.size() && !error) {
+        if (next_ready == ready.size()) {
+            try {
+                report_deadlock();
+            } catch (...) {
+                error = std::current_exception();
+            }
+            break;
+        }
+        Lane& lane = *ready[next_ready++];
+        lane.fibre.enter();
+        exited += lane.state == Lane::State::Exited;
+    }
+    if (error) unwind();
+    current_lane = outer;
+    if (error) std::rethrow_exception(error);
+    if (checks == Checks::On) {
+        for (Warp& warp : warps) warp.log.flush(*counters);
+    }
+}
+
+void Block::unwind() {
+    aborting = true;
+    for (Lane& lane : lanes) {
+        if (lane.fibre.suspended()) lane.fibre.enter();  // one that never ran has nothing to unwind
+    }
+    aborting = false;
+}
+
+void Block::report_deadlock() const {
+    int waiting = 0, exited = 0;
+    const Lane *at_barrier = nullptr, *at_collective = nullptr, *gone = nullptr;
+    for (const Lane& lane : lanes) {
+        switch (lane.state) {
+            case Lane::State::AtBlockBarrier:
+                at_barrier = &lane;
+                ++waiting;
+                break;
+            case Lane::State::AtWarpCollective:
+                if (!at_collective) at_collective = &lane;
+                break;
+            case Lane::State::Exited:
+                gone = &lane;
+                ++exited;
+                break;
+            case Lane::State::Ready: break;
+        }
+    }
+    if (at_collective) {
+        const Warp& warp = *at_collective->warp;
+        std::string others;
+        for (int k = 0; k < warp.lanes; ++k) {
+            const Lane& lane = lanes[static_cast<std::size_t>(warp.first + k)];
+            if (lane.state == Lane::State::Exited) {
+                others = fmt::format("lane {} has ended", k);
+            } else if (lane.state == Lane::State::AtBlockBarrier) {
+                others = fmt::format("lane {} waits at the block barrier at {}", k, at(lane.where));
+            }
+        }
+        fail(*at_collective, fmt::format("deadlock: {} of {} lanes of its warp are at {} at {}, {}", warp.arrived,
+                                         warp.lanes, name(warp.pending), at(warp.where), others));
+    }
+    fail(*at_barrier, fmt::format("deadlock: {} of {} threads wait at the block barrier at {}, {} have ended (thread {} "
+                                  "among them)",
+                                  waiting, lanes.size(), at(at_barrier->where), exited, gone ? gone->id : -1));
+}
+
+}  // namespace flashstep::gpu::simt

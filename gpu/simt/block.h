@@ -1,0 +1,101 @@
+// The block that is running: its lanes (CUDA threads), its warps, and their barriers and exchanges.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "gpu/checks.h"
+#include "gpu/launch.h"
+#include "gpu/simt/fibre.h"
+#include "gpu/simt/memory.h"
+
+namespace flashstep::gpu::simt {
+
+constexpr int kWarp = 32;
+
+struct Warp {
+    int first = 0, lanes = 0;        // its lanes are [first, first + lanes) of the block
+    std::uint32_t last_barrier = 0;  // stamp of the last barrier, of block or warp scope, that the warp passed
+    SharedLog log;
+    // The collective that lanes have arrived at: what it is, its operand, where, and the values they brought.
+    enum class Collective { None, Barrier, ShuffleXor, ShuffleDown };
+    Collective pending = Collective::None;
+    int operand = 0, arrived = 0;
+    std::source_location where;
+    std::uint64_t values[kWarp] = {};
+};
+
+// One CUDA thread and the fibre that runs it.
+struct Lane {
+    enum class State { Ready, AtBlockBarrier, AtWarpCollective, Exited };
+    int id = 0;         // in the block
+    Index3 thread;      // the same, as x, y, z
+    Warp* warp = nullptr;
+    Block* block = nullptr;
+    State state = State::Ready;
+    std::source_location where;  // of what it waits at
+    std::uint64_t received = 0;  // from a shuffle
+    Fibre fibre;
+};
+
+// Executor, block and lanes of one OS thread at work; the words of gpu/device.h ask it who is calling.
+struct Block {
+    std::string_view kernel;  // for messages
+    Index3 index, block_dim, grid_dim;
+    std::uint32_t serial = 0;        // counts blocks over all launches of a run, from 1
+    std::uint32_t launch_start = 0;  // serial of the first block of this launch
+    Checks checks = Checks::On;
+    Counters* counters = nullptr;
+
+    std::uint32_t clock = 0;         // ticks at every barrier, also between blocks
+    std::uint32_t last_barrier = 0;  // stamp of the last block-wide barrier
+
+    std::vector<Lane> lanes;
+    std::vector<Warp> warps;
+    std::vector<Lane*> ready;  // a queue: [next_ready, size)
+    std::size_t next_ready = 0;
+    int arrived = 0;  // lanes at the block barrier
+    std::source_location barrier_where;
+    std::uint64_t random = 1;
+
+    std::byte* shared = nullptr;  // dynamic shared memory, aligned to 16 bytes
+    std::int64_t shared_bytes = 0;
+    std::vector<SharedCell> shared_cells;  // one per granule
+    int granule = 4;
+
+    void (*body)(void*) = nullptr;  // runs the kernel once, for the current lane
+    void* body_argument = nullptr;
+    const std::atomic<bool>* cancel = nullptr;  // looked at when a barrier opens
+    std::exception_ptr error;  // the first one
+    bool aborting = false;     // lanes that wait are resumed only to unwind
+
+    // What the words do. Each throws Error, with the kernel, block, thread and reason.
+    void sync_block(Lane& lane, std::source_location where);
+    std::uint64_t collective(Lane& lane, Warp::Collective what, int operand, std::uint64_t value,
+                             std::source_location where);
+    [[noreturn]] void fail(const Lane& lane, const std::string& what) const;
+
+    void run();                      // all lanes, to their end; throws the first error
+    static void run_lane(void* lane);  // what a lane's fibre runs
+    std::uint32_t next_random();
+
+  private:
+    void suspend(Lane& lane);
+    void release_block_barrier(const Lane& last);
+    void complete_collective(Lane& last);
+    void shuffle_ready();
+    [[noreturn]] void report_deadlock() const;
+    void unwind();
+
+};
+
+// The lane that this OS thread is running; null outside a kernel. It is the executor's equivalent of threadIdx, which
+// CUDA keeps in registers.
+extern constinit thread_local Lane* current_lane;
+
+std::string at(std::source_location where);  // "file.cuh:12"
+
+}  // namespace flashstep::gpu::simt

@@ -1,0 +1,105 @@
+// The SIMT executor: runs CUDA kernels on the CPU, block by block, one fibre per thread, and checks what they do.
+//
+// Threads run until they wait at a barrier or a warp collective; a warp collective runs when the last lane arrives.
+// With checks on it finds: deadlock and divergent barriers; races in a block (two accesses, one a write, without a block
+// or warp barrier between, atomics against each other excepted) and between the blocks of a launch; accesses out of
+// bounds; reads of shared or global memory that nobody wrote; outputs left unwritten; shared memory over the limit of
+// the target. Blocks and threads run in an order that a seed shuffles. Blocks run one after another, so a kernel that
+// waits for another block would never end, and one that spins on another thread's write would not either.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/error.h"
+#include "gpu/checks.h"
+#include "gpu/device.h"
+#include "gpu/launch.h"
+
+namespace flashstep::gpu::simt {
+
+struct Options {
+    Checks checks = Checks::On;
+    std::uint64_t seed = 1;  // of the order of blocks and threads
+    int target = 90;         // architecture whose shared memory limits apply
+    int granule = 4;         // bytes per shadow cell of shared memory: the smallest element that a kernel takes there
+    const std::atomic<bool>* cancel = nullptr;
+    std::atomic<float>* progress = nullptr;
+    int launches = 1;        // how many are expected, for progress
+};
+
+class Executor {
+  public:
+    explicit Executor(Options options);
+    Executor(const Executor&) = delete;
+    Executor& operator=(const Executor&) = delete;
+
+    // Arrays in global memory. The views below find them by name.
+    template <class T>
+    void add_input(std::string name, std::span<const T> values) {
+        Tensor& tensor = add(std::move(name), Role::Input, static_cast<std::int64_t>(values.size()), sizeof(T));
+        std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    }
+    template <class T>
+    void add_output(std::string name, std::int64_t count) {
+        add(std::move(name), Role::Output, count, sizeof(T));
+    }
+    template <class T>
+    void add_temporary(std::string name, std::int64_t count) {
+        add(std::move(name), Role::Temporary, count, sizeof(T));
+    }
+    // Sets an output or temporary to zero, as cudaMemset does before a launch; not counted.
+    void zero(std::string_view name);
+
+    template <class T = float>
+    Global<const T> read(std::string_view name) {
+        return {find(name, sizeof(T)), options_.checks};
+    }
+    template <class T = float>
+    Global<T> write(std::string_view name) {
+        Tensor& tensor = find(name, sizeof(T));
+        if (tensor.role == Role::Input) throw Error(tensor.name + " is an input: kernels only read it");
+        return {tensor, options_.checks};
+    }
+
+    // Runs all blocks of the grid. Throws Error: limits, a failed check, "cancelled".
+    template <class... Parameters, class... Arguments>
+    void launch(const Launch& launch, void (*kernel)(Parameters...), const Arguments&... arguments) {
+        const auto body = [&] { kernel(arguments...); };
+        run(launch, [](void* call) { (*static_cast<decltype(body)*>(call))(); }, const_cast<void*>(
+            static_cast<const void*>(&body)));
+    }
+
+    // Throws Error if an element of an output was never written.
+    void check_outputs() const;
+
+    template <class T>
+    std::span<const T> values(std::string_view name) const {
+        const Tensor& tensor = const_cast<Executor*>(this)->find(name, sizeof(T));
+        return {reinterpret_cast<const T*>(tensor.bytes.data()), static_cast<std::size_t>(tensor.count)};
+    }
+    const std::list<Tensor>& tensors() const { return tensors_; }
+    const Counters& counters() const { return counters_; }
+
+  private:
+    Tensor& add(std::string name, Role role, std::int64_t count, std::int64_t element_bytes);
+    Tensor& find(std::string_view name, std::int64_t element_bytes);
+    void run(const Launch& launch, void (*body)(void*), void* argument);
+    void prepare(const Launch& launch);
+    void prepare_block(const Launch& launch, std::int64_t linear);
+
+    Options options_;
+    std::list<Tensor> tensors_;  // addresses stay: views point here
+    Counters counters_;
+    StackPool stacks_;
+    Block block_;
+    std::vector<std::byte> shared_;
+    int launches_done_ = 0;
+};
+
+}  // namespace flashstep::gpu::simt

@@ -1,0 +1,108 @@
+// What the executor knows about memory: tensors in global memory, shadow cells with the last accesses, counters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace flashstep::gpu::simt {
+
+struct Lane;
+struct Block;
+
+enum class Access : std::uint8_t { Read, Write, Atomic };
+
+// The threads that last accessed a place in one way, as far as ordering needs it. Stamps come from a clock that ticks
+// at every barrier: an access is stamped with its warp's last barrier (block or warp scope). A later access is ordered
+// after this one iff a barrier that both took part in lies between, which stamps tell:
+//   same thread: always.  same warp: stamp < the warp's last barrier.  other warp: stamp < the block's last barrier.
+struct AccessSet {
+    enum class Spread : std::uint8_t { OneThread, OneWarp, ManyWarps };
+    std::uint32_t stamp = 0;  // 0: never accessed
+    std::uint16_t thread = 0;
+    Spread spread = Spread::OneThread;
+
+    bool ordered_before(const Lane& lane) const;
+    void add(const Lane& lane);
+};
+
+// Shadow of one granule of memory.
+struct Cell {
+    AccessSet write, read, atomic;
+
+    // Records the access, or returns the set that it races with.
+    const AccessSet* record(Access access, const Lane& lane);
+};
+
+struct SharedCell : Cell {
+    std::uint32_t initialised_in = 0;  // serial number of the block that wrote here; 0: none
+};
+
+// Global memory outlives a block: the blocks that accessed a place, for races between the blocks of one launch.
+struct GlobalCell : Cell {
+    static constexpr std::uint32_t kMany = 0xffffffffu;
+    std::uint32_t writer = 0, reader = 0, atomic_block = 0;  // serial numbers; 0: none, kMany: several
+    bool initialised = false;
+};
+
+enum class Role {
+    Input,      // filled by the host, only read
+    Output,     // poisoned; every element has to be written by the end of the run
+    Temporary,  // poisoned; lives between launches
+};
+
+// One array in global memory.
+struct Tensor {
+    std::string name;
+    Role role = Role::Input;
+    std::int64_t count = 0, element_bytes = 4;
+    std::vector<std::byte> bytes;
+    std::vector<GlobalCell> cells;  // with checks, and not for inputs
+    std::int64_t read_bytes = 0, write_bytes = 0;
+};
+
+// Work of all launches of a run.
+struct Counters {
+    std::int64_t barriers = 0;       // block-wide, one per block
+    std::int64_t warp_barriers = 0;  // one per warp
+    std::int64_t shuffles = 0;       // one per warp
+    std::int64_t atomics = 0;        // one per thread
+    std::int64_t exponentials = 0;   // one per element
+    // Only with checks on.
+    std::int64_t shared_read_bytes = 0, shared_write_bytes = 0;
+    std::int64_t wavefronts = 0, ideal_wavefronts = 0;
+    std::int64_t accesses_not_grouped = 0;  // left out of the wavefronts: over the log's limit
+};
+
+// Shared accesses of one warp between two of its barriers, by lane. Fibres do not run in lockstep, so the warp's
+// instructions are rebuilt from them: the k-th access of every lane is taken as one instruction (read and write apart).
+// That is exact where the lanes of a warp take the same path, and a fair guess where they do not.
+class SharedLog {
+  public:
+    void note(int lane, std::uint32_t offset, int bytes, bool write) {
+        auto& log = lanes_[lane];
+        if (log.size() < kLimit) {
+            log.push_back(offset << 8 | static_cast<std::uint32_t>(bytes) << 1 | static_cast<std::uint32_t>(write));
+        } else {
+            ++dropped_;
+        }
+    }
+    void flush(Counters& counters);  // counts and empties the log
+    void clear();
+
+  private:
+    static constexpr std::size_t kLimit = 1u << 17;
+    std::vector<std::uint32_t> lanes_[32];
+    std::int64_t dropped_ = 0;
+};
+
+// Wavefronts of one warp-wide access: the largest number of different 4-byte words that fall into one of the 32 banks.
+// Ideal: the words that are asked for, 32 at a time. `places` holds byte offsets.
+struct Wavefronts {
+    int actual, ideal;
+};
+Wavefronts wavefronts(const std::uint32_t* places, int lanes, int bytes_per_lane);
+
+}  // namespace flashstep::gpu::simt

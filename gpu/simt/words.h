@@ -1,0 +1,218 @@
+// The host's meaning of the words of gpu/device.h: the same kernel source, run by the executor.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <source_location>
+#include <type_traits>
+
+#include "gpu/simt/block.h"
+
+namespace flashstep::gpu {
+inline namespace on_host {
+
+// The slow halves of the views, taken with checks on. Each throws Error naming the view and the index.
+void check_shared(simt::Block& block, const char* name, std::int64_t index, std::int64_t count, std::uint32_t offset,
+                  int bytes, simt::Access access);
+void check_global(simt::Tensor& tensor, std::int64_t index, std::int64_t first, std::int64_t count,
+                  simt::Access access);
+
+// What v[i] gives for a view that can be written: reads on conversion, writes on assignment.
+template <class View>
+class Element {
+  public:
+    using T = typename View::Value;
+    Element(const View& view, std::int64_t index) : view_(view), index_(index) {}
+    operator T() const { return view_.load(index_); }
+    T operator=(T value) const {
+        view_.store(index_, value);
+        return value;
+    }
+    T operator=(const Element& other) const { return *this = static_cast<T>(other); }
+    T operator+=(T value) const { return *this = static_cast<T>(*this) + value; }
+    T operator-=(T value) const { return *this = static_cast<T>(*this) - value; }
+    T operator*=(T value) const { return *this = static_cast<T>(*this) * value; }
+    T operator/=(T value) const { return *this = static_cast<T>(*this) / value; }
+
+  private:
+    const View& view_;
+    std::int64_t index_;
+};
+
+// A view of an array in global memory. Bytes are always counted, accesses checked if the run asks for it.
+template <class T>
+class Global {
+  public:
+    using Value = std::remove_const_t<T>;
+    Global() = default;
+    Global(simt::Tensor& tensor, Checks checks)
+        : data_(reinterpret_cast<T*>(tensor.bytes.data())), count_(tensor.count), tensor_(&tensor),
+          checked_(checks == Checks::On) {}
+
+    auto operator[](std::int64_t index) const {
+        if constexpr (std::is_const_v<T>) {
+            return load(index);
+        } else {
+            return Element<Global>(*this, index);
+        }
+    }
+    Value load(std::int64_t index) const {
+        if (checked_) [[unlikely]] check_global(*tensor_, index, first_, count_, simt::Access::Read);
+        tensor_->read_bytes += std::int64_t{sizeof(T)};
+        return data_[index];
+    }
+    void store(std::int64_t index, Value value) const {
+        if (checked_) [[unlikely]] check_global(*tensor_, index, first_, count_, simt::Access::Write);
+        tensor_->write_bytes += std::int64_t{sizeof(T)};
+        data_[index] = value;
+    }
+    Value add(std::int64_t index, Value value) const {  // one read and one write
+        if (checked_) [[unlikely]] check_global(*tensor_, index, first_, count_, simt::Access::Atomic);
+        tensor_->read_bytes += std::int64_t{sizeof(T)};
+        tensor_->write_bytes += std::int64_t{sizeof(T)};
+        const Value old = data_[index];
+        data_[index] = old + value;
+        return old;
+    }
+    Global part(std::int64_t first, std::int64_t count) const;
+
+  private:
+    T* data_ = nullptr;
+    std::int64_t first_ = 0, count_ = 0;  // this view's place in the tensor
+    simt::Tensor* tensor_ = nullptr;
+    bool checked_ = false;
+};
+
+// A view of dynamic shared memory.
+template <class T>
+class Shared {
+  public:
+    using Value = std::remove_const_t<T>;
+    Shared(std::byte* base, std::uint32_t offset, std::int64_t count, const char* name, simt::Block* checked)
+        : data_(reinterpret_cast<T*>(base + offset)), count_(count), offset_(offset), name_(name), checked_(checked) {}
+
+    Element<Shared> operator[](std::int64_t index) const { return {*this, index}; }
+    Value load(std::int64_t index) const {
+        if (checked_) [[unlikely]] check(index, simt::Access::Read);
+        return data_[index];
+    }
+    void store(std::int64_t index, Value value) const {
+        if (checked_) [[unlikely]] check(index, simt::Access::Write);
+        data_[index] = value;
+    }
+    Value add(std::int64_t index, Value value) const {
+        if (checked_) [[unlikely]] check(index, simt::Access::Atomic);
+        const Value old = data_[index];
+        data_[index] = old + value;
+        return old;
+    }
+    Shared part(std::int64_t first, std::int64_t count) const;
+
+  private:
+    void check(std::int64_t index, simt::Access access) const {
+        check_shared(*checked_, name_, index, count_, offset_, int{sizeof(T)}, access);
+    }
+    T* data_;
+    std::int64_t count_;
+    std::uint32_t offset_;  // bytes from the start of the block's shared memory
+    const char* name_;
+    simt::Block* checked_;  // null: no checks
+};
+
+[[noreturn]] void fail_slice(const char* name, std::int64_t first, std::int64_t count, std::int64_t limit);
+
+template <class T>
+Global<T> Global<T>::part(std::int64_t first, std::int64_t count) const {
+    if (checked_ && (first < 0 || count < 0 || first + count > count_)) {
+        fail_slice(tensor_->name.c_str(), first, count, count_);
+    }
+    Global view = *this;
+    view.data_ += first;
+    view.first_ += first;
+    view.count_ = count;
+    return view;
+}
+template <class T>
+Shared<T> Shared<T>::part(std::int64_t first, std::int64_t count) const {
+    if (checked_ && (first < 0 || count < 0 || first + count > count_)) fail_slice(name_, first, count, count_);
+    Shared view = *this;
+    view.data_ += first;
+    view.offset_ += static_cast<std::uint32_t>(first * std::int64_t{sizeof(T)});
+    view.count_ = count;
+    return view;
+}
+
+inline Index3 thread_idx() { return simt::current_lane->thread; }
+inline Index3 block_idx() { return simt::current_lane->block->index; }
+inline Index3 block_dim() { return simt::current_lane->block->block_dim; }
+inline Index3 grid_dim() { return simt::current_lane->block->grid_dim; }
+
+inline void sync_block(std::source_location where = std::source_location::current()) {
+    simt::Lane& lane = *simt::current_lane;
+    lane.block->sync_block(lane, where);
+}
+inline void sync_warp(std::source_location where = std::source_location::current()) {
+    simt::Lane& lane = *simt::current_lane;
+    lane.block->collective(lane, simt::Warp::Collective::Barrier, 0, 0, where);
+}
+
+template <class T>
+T shuffle(simt::Warp::Collective what, T value, int operand, std::source_location where) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    simt::Lane& lane = *simt::current_lane;
+    bits = lane.block->collective(lane, what, operand, bits, where);
+    std::memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+template <class T>
+T shuffle_xor(T value, int mask, std::source_location where = std::source_location::current()) {
+    return shuffle(simt::Warp::Collective::ShuffleXor, value, mask, where);
+}
+template <class T>
+T shuffle_down(T value, int delta, std::source_location where = std::source_location::current()) {
+    return shuffle(simt::Warp::Collective::ShuffleDown, value, delta, where);
+}
+
+template <template <class> class View, class T>
+T atomic_add(const View<T>& view, std::int64_t index, std::type_identity_t<T> value) {
+    ++simt::current_lane->block->counters->atomics;
+    return view.add(index, value);
+}
+
+template <template <class> class View, class T>
+View<T> slice(const View<T>& view, std::int64_t first, std::int64_t count) {
+    return view.part(first, count);
+}
+
+// Hands out the block's dynamic shared memory, in order.
+class SharedArena {
+  public:
+    explicit SharedArena(simt::Block& block) : block_(&block) {}
+    template <class T>
+    Shared<T> take(const char* name, std::int64_t count) {
+        const std::uint32_t offset = reserve(name, count, std::int64_t{sizeof(T)});
+        return {block_->shared, offset, count, name, block_->checks == Checks::On ? block_ : nullptr};
+    }
+
+  private:
+    std::uint32_t reserve(const char* name, std::int64_t count, std::int64_t element_bytes);
+    simt::Block* block_;
+    std::int64_t next_ = 0;
+};
+inline SharedArena shared_memory() { return SharedArena(*simt::current_lane->block); }
+
+inline float max_of(float a, float b) { return std::fmax(a, b); }
+inline float log_of(float x) { return std::log(x); }
+inline float minus_infinity() { return -std::numeric_limits<float>::infinity(); }
+// e^(a - b), and 0 where both are -inf: a row that has seen no key yet.
+inline float exp_diff(float a, float b) {
+    ++simt::current_lane->block->counters->exponentials;
+    return a == minus_infinity() && b == minus_infinity() ? 0.0f : std::exp(a - b);
+}
+
+}  // namespace on_host
+}  // namespace flashstep::gpu
