@@ -43,6 +43,10 @@ struct AppState {
     void update(double now);
     void open_lesson(const Lesson& lesson);
     void open_preset(const Preset& preset);
+    void set_language(Language language);
+    // Moves of the cursor that start the movement of what moved; by hand, so that playing stops.
+    void seek(int step);
+    void move(void (Player::*how)(Unit), Unit unit);  // app.move(&Player::forward, Unit::Tile)
 };
 
 // One function per panel. Each draws into the current ImGui child window and uses all of it.

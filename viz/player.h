@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "core/trace.h"
@@ -44,7 +45,9 @@ class Player {
     int previous_step() const { return previous_; }
     bool moved_by_one_line() const { return step_ == previous_ + 1 || (previous_ == 0 && step_ == base_); }
 
-    void toggle_bookmark() { if (!bookmarks_.erase(step_)) bookmarks_.insert(step_); }
+    void toggle_bookmark() {
+        if (!bookmarks_.erase(step_)) bookmarks_.insert(step_);
+    }
     const std::set<int>& bookmarks() const { return bookmarks_; }
 
     // The first step at which tile (i, j) of this head is worked on, -1: never (skipped by the mask). O(log n).
@@ -53,13 +56,16 @@ class Player {
     int last_step_of_tile(int i, int j) const;
 
   private:
+    struct TileSteps {
+        int i, j, first, last;
+    };
+    const TileSteps* find_tile(int i, int j) const;
     int unit_start(int step, Unit unit) const;
     const Trace* trace_;
     int head_ = 0, base_ = 1, last_ = 0, step_ = 0, previous_ = 0;
     bool playing_ = false;
     double speed_ = 2, pending_ = 0;
     std::set<int> bookmarks_;
-    struct TileSteps { int i, j, first, last; };
     std::vector<TileSteps> tiles_;       // sorted by (i, j)
     std::vector<int> starts_[3];         // by Unit: first steps of the units, ascending
 };

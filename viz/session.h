@@ -31,7 +31,6 @@ struct Run {
     const Algorithm* algorithm = nullptr;
     Trace trace;
     Counts standard;                       // standard attention on the same problem, for comparison
-    std::optional<Counts> standard_softmax;  // unused for attention; safe softmax where the algorithm reads scores
     std::optional<KernelRun> kernel_run;   // nullopt: no kernel was chosen, or it cannot run this (kernel_message says why)
     std::optional<Comparison> comparison;
     std::string kernel_message;

@@ -1,0 +1,189 @@
+// Runs on a worker thread.
+#include "viz/session.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/reference.h"
+#include "viz/format.h"
+
+namespace flashstep::viz {
+namespace {
+
+constexpr std::size_t kMostUndo = 100;
+
+// The kernel's run of the recipe, or the reason why there is none. What the kernel cannot run is no failure of the run.
+void add_kernel(Run& run, std::atomic<bool>* cancel, std::atomic<float>* progress) {
+    const gpu::KernelInfo* kernel = gpu::find_kernel(run.recipe.kernel);
+    if (!kernel) return;
+    if (kernel->algorithm != run.recipe.algorithm) {
+        run.kernel_message = std::string(kernel->id) + " mirrors " + std::string(kernel->algorithm);
+        return;
+    }
+    try {
+        gpu::RunOptions options;
+        options.where = run.recipe.where;
+        options.cancel = cancel;
+        options.progress = progress;
+        run.kernel_run = gpu::run_kernel(*kernel, run.recipe.problem, run.recipe.inputs, options);
+        const auto expected =
+            kernel->bytes_equal_mirror ? bytes_of(run.trace) : gpu::own_bytes(*kernel, run.recipe.problem);
+        run.comparison = compare(run.trace, *run.kernel_run, expected);
+        if (run.comparison->first) run.first_difference = run.comparison->first->step;
+    } catch (const Error& error) {
+        run.kernel_message = error.hint().empty() ? error.what() : error.what() + std::string(". ") + error.hint();
+    }
+}
+
+void measure_tensors(Run& run) {
+    const Trace& trace = run.trace;
+    run.tensor_scale.assign(trace.tensors.size(), 1e-30);
+    run.widest.assign(trace.tensors.size(), 1);
+    for (const Version& version : trace.versions) {
+        double& scale = run.tensor_scale[version.tensor];
+        int& widest = run.widest[version.tensor];
+        const auto values = trace.value(version);
+        for (double value : values.reshaped()) {
+            if (std::isfinite(value)) scale = std::max(scale, std::abs(value));
+            widest = std::max(widest, short_number_width(value));
+        }
+    }
+    // A tile shares the scale of the matrix it is a block of, so that a colour means the same on the shelf and the bench.
+    for (const Touch& touch : trace.touches) {
+        if (touch.partner < 0) continue;
+        double& a = run.tensor_scale[touch.tensor];
+        double& b = run.tensor_scale[touch.partner];
+        if (touch.kind == TouchKind::Load) b = a = std::max(a, b);
+    }
+}
+
+}  // namespace
+
+std::shared_ptr<const Run> make_run(const Recipe& recipe, std::atomic<bool>* cancel, std::atomic<float>* progress) {
+    auto run = std::make_shared<Run>();
+    run->recipe = recipe;
+    run->algorithm = find_algorithm(recipe.algorithm);
+    if (!run->algorithm) throw Error("there is no algorithm called " + recipe.algorithm);
+    run->trace = record(*run->algorithm, recipe.problem, recipe.inputs);
+    Problem unlimited = recipe.problem;
+    unlimited.sram_bytes = 0;
+    run->standard = count(*find_algorithm("standard_attention"), unlimited);
+    measure_tensors(*run);
+    add_kernel(*run, cancel, progress);
+    if (cancel && *cancel) throw Error("cancelled");
+    return run;
+}
+
+Session::Session() = default;
+
+Session::~Session() {
+    cancel_ = true;
+    if (worker_.joinable()) worker_.join();
+}
+
+void Session::request(Recipe recipe) {
+    if (run_) {
+        undo_.push_back(run_->recipe);
+        if (undo_.size() > kMostUndo) undo_.erase(undo_.begin());
+    }
+    redo_.clear();
+    start(recipe);
+}
+
+void Session::edit(const std::function<void(Recipe&)>& change) {
+    Recipe recipe = recipe_;
+    change(recipe);
+    request(std::move(recipe));
+}
+
+void Session::resize(const Problem& problem) {
+    validate(problem);
+    edit([&](Recipe& recipe) {
+        Inputs inputs = make_inputs(problem);
+        const bool reseed = problem.seed != recipe.problem.seed;
+        for (auto member : {&Inputs::Q, &Inputs::K, &Inputs::V, &Inputs::dO}) {
+            const std::vector<Matrix>& old = recipe.inputs.*member;
+            std::vector<Matrix>& fresh = inputs.*member;
+            if (reseed) continue;
+            for (std::size_t head = 0; head < std::min(old.size(), fresh.size()); ++head) {
+                const Eigen::Index rows = std::min(old[head].rows(), fresh[head].rows());
+                const Eigen::Index cols = std::min(old[head].cols(), fresh[head].cols());
+                fresh[head].topLeftCorner(rows, cols) = old[head].topLeftCorner(rows, cols);
+            }
+        }
+        recipe.problem = problem;
+        recipe.inputs = std::move(inputs);
+    });
+}
+
+void Session::set_cell(char matrix, int head, int row, int col, double value) {
+    edit([&](Recipe& recipe) {
+        auto& matrices = matrix == 'Q' ? recipe.inputs.Q : matrix == 'K' ? recipe.inputs.K : recipe.inputs.V;
+        matrices.at(head)(row, col) = value;
+    });
+}
+
+void Session::undo() {
+    if (undo_.empty()) return;
+    Recipe recipe = std::move(undo_.back());
+    undo_.pop_back();
+    redo_.push_back(run_ ? run_->recipe : recipe_);
+    start(recipe);
+}
+
+void Session::redo() {
+    if (redo_.empty()) return;
+    Recipe recipe = std::move(redo_.back());
+    redo_.pop_back();
+    if (run_) undo_.push_back(run_->recipe);
+    start(recipe);
+}
+
+void Session::start(const Recipe& recipe) {
+    if (worker_.joinable()) {
+        cancel_ = true;
+        worker_.join();
+    }
+    recipe_ = recipe;
+    cancel_ = false;
+    done_ = false;
+    progress_ = 0;
+    busy_ = true;
+    error_.clear();
+    finished_.reset();
+    finished_error_.clear();
+    worker_ = std::thread([this, recipe] {
+        try {
+            finished_ = make_run(recipe, &cancel_, &progress_);
+        } catch (const Error& error) {
+            finished_error_ = error.hint().empty() ? error.what() : error.what() + std::string(". ") + error.hint();
+        } catch (const std::bad_alloc&) {
+            finished_error_ = "not enough memory for this problem";
+        } catch (const std::exception& error) {
+            finished_error_ = error.what();
+        }
+        done_ = true;
+        if (on_finished) on_finished();
+    });
+}
+
+bool Session::poll() {
+    if (!busy_ || !done_) return false;
+    worker_.join();
+    busy_ = false;
+    if (!finished_) {
+        error_ = finished_error_;
+        if (run_) recipe_ = run_->recipe;  // what is shown is what the next edit starts from
+        return false;
+    }
+    run_ = std::move(finished_);
+    warn_non_finite_ = has_non_finite(run_->recipe.inputs);
+    return true;
+}
+
+bool Session::wait() {
+    while (busy_ && !done_) std::this_thread::yield();
+    return poll();
+}
+
+}  // namespace flashstep::viz
