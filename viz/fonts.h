@@ -23,11 +23,12 @@ struct FontFiles {
 };
 FontFiles find_fonts();  // through fontconfig
 
+class MathGlyphs;
 enum class MathFace { Roman, Italic };
 constexpr int kMathSizes = 5;
 constexpr std::array<float, kMathSizes> kMathPixels = {10, 12, 14, 17, 20};
 
-// Every pointer is valid after build_fonts() and until the atlas is built again.
+// Sizes are those of the em, as in CSS (ImGui's FontSize is the height of the line). Every pointer is valid after build_fonts() and until the atlas is built again.
 struct Fonts {
     ImFont* body = nullptr;       // 16 px, the default font of ImGui
     ImFont* bold = nullptr;       // 16 px
@@ -38,10 +39,10 @@ struct Fonts {
     std::array<std::array<ImFont*, kMathSizes>, 2> math{};  // [face][size]
     float scale = 1;              // pixels = design pixels x scale
     std::string message;          // one sentence about what was not found; empty: all found
-    std::shared_ptr<void> files;  // the bytes of the font files, which the atlas reads from
+    std::shared_ptr<const MathGlyphs> glyphs;  // also keeps the bytes of the font files, which the atlas reads from
 
-    // The baked face nearest to `design_px` (unscaled).
-    ImFont* math_font(MathFace face, float design_px) const;
+    // Index into kMathPixels of the size nearest to `design_px`.
+    static int math_size(float design_px);
 };
 
 // Clears `atlas` and builds it: Latin-1, Greek and the math characters, and of CJK only the characters that occur in the
