@@ -2,6 +2,7 @@
 #include "viz/session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "core/reference.h"
@@ -182,7 +183,7 @@ bool Session::poll() {
 }
 
 bool Session::wait() {
-    while (busy_ && !done_) std::this_thread::yield();
+    while (busy_ && !done_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return poll();
 }
 
