@@ -32,6 +32,13 @@ enum class Str {
     heads_count, dtype, sram_capacity, seed, gradient_of, dark, light, zoom, reduce_motion, picker_hint, saved_to,
     error_file_open, error_file_write, error_file_format, error_shape, error_range, error_sram, error_kernel,
     warning_non_finite, no_cuda_device, built_without_cuda,
+    preset, head, inputs, lesson_none, kernel_no, kernel_for, causal_short, match_bytes_differ, size_dv, batch_count,
+    kv_heads_count, scale_default, no_limit, error_number, reset_to, cells_many, cells_of, file_path, load,
+    inputs_hint, window_small, goto_next, line_makes_no_step, source_line_of, source_no_line, keys, conventions,
+    key_line, key_tile, key_block, key_play, key_ends, key_panels, key_compare, key_language, key_theme, key_help,
+    key_picker, key_undo, key_zoom, key_bookmark, key_escape, key_timeline, convention_attention, convention_causal,
+    convention_mask, convention_count, convention_bytes, convention_flops, convention_logsum, convention_equal,
+    goto_step, back_to_all,
     count_,
 };
 constexpr int kStrings = static_cast<int>(Str::count_);
