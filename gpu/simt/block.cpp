@@ -62,6 +62,7 @@ void Block::suspend(Lane& lane) {
 }
 
 void Block::sync_block(Lane& lane, std::source_location where) {
+    if (without_barrier != 0 && static_cast<int>(where.line()) == without_barrier) return;
     if (arrived == 0) {
         barrier_where = where;
     } else if (checks == Checks::On && !same_place(where, barrier_where)) {

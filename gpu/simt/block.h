@@ -65,6 +65,7 @@ struct Block {
     std::int64_t shared_bytes = 0;
     std::vector<SharedCell> shared_cells;  // one per granule
     int granule = 4;
+    int without_barrier = 0;
 
     void (*body)(void*) = nullptr;  // runs the kernel once, for the current lane
     void* body_argument = nullptr;

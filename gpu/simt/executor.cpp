@@ -28,6 +28,7 @@ Executor::Executor(Options options) : options_(options) {
     block_.random = options_.seed;
     block_.cancel = options_.cancel;
     block_.granule = options_.granule;
+    block_.without_barrier = options_.without_barrier;
 }
 
 Tensor& Executor::add(std::string name, Role role, std::int64_t count, std::int64_t element_bytes) {

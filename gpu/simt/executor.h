@@ -31,6 +31,7 @@ struct Options {
     const std::atomic<bool>* cancel = nullptr;
     std::atomic<float>* progress = nullptr;
     int launches = 1;        // how many are expected, for progress
+    int without_barrier = 0;  // source line whose barriers do nothing: shows that a kernel needs them
 };
 
 class Executor {

@@ -1,0 +1,57 @@
+// A CUDA device behind the interface that the kernels' launch functions use (the executor has the same one).
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "gpu/attention_shape.h"
+#include "gpu/cuda/check.cuh"
+#include "gpu/launch.h"
+#include "gpu/probe.h"
+
+namespace flashstep::gpu::cuda {
+
+class Machine {
+  public:
+    // A tensor by name; the buffers stay alive for as long as the machine.
+    struct Tensor {
+        std::string_view name;
+        float* data;
+    };
+    Machine(const Tensor* tensors, int count, std::int64_t opt_in_bytes, std::string_view device)
+        : tensors_(tensors), count_(count), opt_in_bytes_(opt_in_bytes), device_(device) {}
+
+    const float* read(std::string_view name) const { return find(name); }
+    float* write(std::string_view name) const { return find(name); }
+
+    template <class... Parameters, class... Arguments>
+    void launch(const Launch& launch, void (*kernel)(Parameters...), Arguments... arguments) {
+        check_launch(launch, opt_in_bytes_, device_);
+        if (launch.limit == SharedLimit::OptIn && launch.shared_bytes > kDefaultSharedBytes) {
+            CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                            cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(launch.shared_bytes)));
+        }
+        const dim3 grid(launch.grid.x, launch.grid.y, launch.grid.z);
+        const dim3 block(launch.block.x, launch.block.y, launch.block.z);
+        kernel<<<grid, block, static_cast<std::size_t>(launch.shared_bytes)>>>(static_cast<Parameters>(arguments)...);
+        CUDA_CHECK(cudaGetLastError());
+    }
+
+  private:
+    float* find(std::string_view name) const {
+        for (int k = 0; k < count_; ++k) {
+            if (tensors_[k].name == name) return tensors_[k].data;
+        }
+        throw Error("no tensor is named " + std::string(name));
+    }
+    const Tensor* tensors_;
+    int count_;
+    std::int64_t opt_in_bytes_;
+    std::string_view device_;
+};
+
+// Launches a kernel by its registry id, with its probe or (null) without. False: unknown id. Defined in kernels.cu.
+bool launch_kernel(std::string_view kernel, Machine& machine, const AttentionShape& shape, const Probe* probe);
+
+}  // namespace flashstep::gpu::cuda
