@@ -54,19 +54,20 @@ void AppState::update(double now) {
 void AppState::open_lesson(const Lesson& which) {
     lesson = &which;
     lesson_text = lesson_text_of(which, ui.language);
-    if (const Preset* preset = find_preset(which.preset)) open_preset(*preset);
+    if (const Preset* own = find_preset(which.preset)) open_preset(*own);
 }
 
-void AppState::open_preset(const Preset& preset) {
-    if (lesson && lesson->preset != preset.id) {
+void AppState::open_preset(const Preset& which) {
+    if (lesson && lesson->preset != which.id) {
         lesson = nullptr;
         lesson_text.clear();
     }
     selected.reset();
-    session.request({.algorithm = std::string(preset.algorithm),
-                     .kernel = std::string(preset.kernel),
-                     .problem = preset.problem,
-                     .inputs = preset.inputs(preset.problem)});
+    preset = &which;
+    session.request({.algorithm = std::string(which.algorithm),
+                     .kernel = std::string(which.kernel),
+                     .problem = which.problem,
+                     .inputs = which.inputs(which.problem)});
 }
 
 void AppState::set_language(Language language) {

@@ -20,6 +20,8 @@ struct CellRef {
     bool operator==(const CellRef&) const = default;
 };
 
+struct FrameState;
+
 enum class SourceView { PseudoCode, Cuda };
 
 struct AppState {
@@ -36,6 +38,8 @@ struct AppState {
     bool scrubbing = false;          // arrows are drawn at rest
     bool help_open = false, picker_open = false, inputs_open = false;
     float zoom = 1;
+    const Preset* preset = nullptr;     // what was opened last, to go back to
+    std::shared_ptr<FrameState> frame;  // what the frame keeps for itself (frame.h)
 
     // 0..1 of the movement that belongs to the current step: 1 at rest (scrubbing, reduced motion, jumps).
     float motion() const;
