@@ -24,6 +24,8 @@ struct FrameState;
 
 enum class SourceView { PseudoCode, Cuda };
 
+struct PanelCache;  // viz/panel_cache.h: what the panels keep from frame to frame
+
 struct AppState {
     Ui ui;
     Session session;

@@ -31,6 +31,7 @@ struct Painter {
     float x(int col) const { return at.x + std::round(static_cast<float>(col) * fit.cell_w); }
     float y(int row) const { return at.y + std::round(static_cast<float>(row) * fit.cell_h); }
     double value(int row, int col) const { return g.data[row * stride + col]; }
+    bool empty(int row, int col) const { return g.written && !g.written[row * stride + col]; }
     ImU32 color(Rgb c, float alpha = 1) const { return u32(c, alpha * g.alpha); }
 
     const TintLevel& level(double v) const {
@@ -64,7 +65,9 @@ struct Painter {
             for (int c = col0 / step_c * step_c; c < col1; c += step_c, ++drawn) {
                 double v = value(r, c);
                 if (step_r * step_c > 1) v = strongest(r, c, step_r, step_c);
-                const ImU32 fill = is_alarm(v) ? u32(t.alarm, 0.35f) : level(v).ground;
+                const ImU32 fill = empty(r, c)   ? u32(t.raised)
+                                   : is_alarm(v) ? u32(t.alarm, 0.35f)
+                                                 : level(v).ground;
                 const float left = x(c), right = std::max(left + 1, x(std::min(c + step_c, g.cols)) - gap);
                 draw->PrimRect({left, top}, {right, bottom}, faded(fill, g.alpha));
             }
@@ -77,6 +80,7 @@ struct Painter {
         for (int y = r; y < std::min(r + rows, g.rows); ++y) {
             for (int x = c; x < std::min(c + cols, g.cols); ++x) {
                 const double v = value(y, x);
+                if (empty(y, x)) continue;
                 if (is_alarm(v)) return v;
                 if (!(std::abs(best) >= std::abs(v)) || std::isinf(best)) best = v;
             }
@@ -101,6 +105,7 @@ struct Painter {
             // Points align over the whole column, hidden rows included, so that scrolling moves no digit.
             int whole = 0, rest = 0;
             for (int r = 0; r < g.rows; ++r) {
+                if (empty(r, c)) continue;
                 const NumberText n = short_number(value(r, c));
                 whole = std::max(whole, n.whole);
                 rest = std::max(rest, n.width - n.whole);
@@ -108,6 +113,7 @@ struct Painter {
             const float width = static_cast<float>(whole + rest) * advance;
             const float left = x(c) + std::max(0.0f, (x(c + 1) - 1 - x(c) - width) / 2);
             for (int r = row0; r < row1; ++r) {
+                if (empty(r, c)) continue;
                 const double v = value(r, c);
                 const NumberText n = short_number(v);
                 ImU32 ink = n.alarm ? u32(t.text_on(mix(t.panel, t.alarm, 0.35f))) : level(v).text;

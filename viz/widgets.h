@@ -36,6 +36,7 @@ struct MatrixGrid {
     const char* id = "";           // of the ImGui item
     std::string_view tensor;       // gives hue and hatch, and is reported to ui.hot
     const double* data = nullptr;  // row-major; null: empty cells (allocated, not written yet)
+    const bool* written = nullptr;  // by cell, laid out as `data`: false leaves it empty; null: all are written
     int rows = 0, cols = 0;
     std::ptrdiff_t stride = 0;     // elements from row to row; 0: cols
     double scale = 1;              // |value| of the full tint, fixed over the trace
