@@ -9,9 +9,12 @@
 
 namespace flashstep {
 
-// The texts are Markdown with mini-TeX between dollars, links to steps ([...](step:9), (tile:1,2) for i, j from 1, (line:9),
-// and (cell:S_ij[1,2]@9)) and references to the lesson's trace: {{S_ij[1,2]@i=1,j=2}} stands for the value of that cell
-// (counted from 1) of the tile at the last step of that tile, to three significant digits.
+// The texts are Markdown with mini-TeX between dollars, links into the walk, [...](step:9), (tile:1,2) for i, j from 1,
+// (line:9), (cell:S_ij[1,2]@9) for a cell at a step, and references that stand for numbers of the lesson's own trace:
+//   {{S_ij[1,2]@i=1,j=2}}  a cell (from 1) of a tile as last written in that iteration; {{m_i[2]@i=1}} outside the inner loop
+//   {{O[1,2]}}             a cell of a matrix in HBM at the end
+//   {{exp(m_old[2] - m_i[2])@i=1,j=2}}
+//   {{bytes:K}} {{bytes:all.read}} {{bytes:standard}} {{steps}}
 struct Lesson {
     std::string_view id;
     std::string_view title[2];  // English, Chinese
