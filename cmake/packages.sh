@@ -5,7 +5,7 @@
 packages_run=(
     build-essential g++ cmake ninja-build pkg-config
     libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev libboost-context-dev
-    libimgui-dev libglfw3-dev libgl-dev libmd4c-dev libstb-dev
+    libimgui-dev libglfw3-dev libgl-dev libopengl-dev libfontconfig-dev libmd4c-dev libstb-dev
     libgl1-mesa-dri fontconfig fonts-noto-core fonts-noto-cjk fonts-stix fonts-dejavu-core # what the window is drawn with
     xvfb xauth                                                                             # `flashstep shot` without a display
 )

@@ -1,0 +1,237 @@
+// flashstep check: kernels against their mirrors.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "core/io/trace_json.h"
+#include "viz/cli/commands.h"
+#include "viz/cli/lookup.h"
+#include "viz/cli/names.h"
+#include "viz/cli/output.h"
+#include "viz/cli/walkthrough.h"
+
+namespace flashstep::cli {
+namespace {
+
+using io::Json;
+using io::json_number;
+
+constexpr std::array<std::string_view, 2> kPlaces = {"host", "cuda"};
+
+struct State {
+    explicit State(CLI::App& command) : problem(command), json(command) {}
+    std::string kernel, place = "host";
+    ProblemOptions problem;
+    JsonOption json;
+};
+
+// What became of one kernel.
+struct Outcome {
+    const gpu::KernelInfo* kernel;
+    Problem problem;
+    std::string left_out;  // why it was not run; empty: it was
+    std::string failure;   // a check of the executor, or a device error; empty: it ran to its end
+    KernelRun run;
+    Comparison comparison;
+
+    bool equal() const { return failure.empty() && comparison.verdict == Verdict::Equal; }
+};
+
+constexpr std::array<const char*, 3> kVerdicts = {"equal", "different", "non-finite"};
+
+const char* verdict_name(Verdict verdict) { return kVerdicts[static_cast<std::size_t>(verdict)]; }
+
+std::string verdict_text(const Outcome& outcome) {
+    return outcome.failure.empty() ? verdict_name(outcome.comparison.verdict) : "failed";
+}
+
+Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Where where) {
+    Outcome outcome{
+        .kernel = &kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}};
+    // What is wrong use of the mirror is wrong use here, too; it is found before anything runs.
+    count(algorithm_named(std::string(kernel.algorithm)), request.problem);
+    try {
+        CheckedRun checked = run_checked(kernel, request, where);
+        outcome.run = std::move(checked.run);
+        outcome.comparison = std::move(checked.comparison);
+    } catch (const Error& error) {
+        outcome.failure = error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
+    }
+    return outcome;
+}
+
+std::string outcome_text(const Outcome& o) {
+    std::string text = fmt::format("{}: {}\n", o.kernel->id, verdict_text(o));
+    if (!o.left_out.empty()) return fmt::format("{}: left out: {}\n", o.kernel->id, o.left_out);
+    text += fmt::format("  problem     {}\n", problem_line(o.problem));
+    if (!o.failure.empty()) return text + fmt::format("  failure     {}\n", o.failure);
+    const Comparison& c = o.comparison;
+    text += fmt::format("  ran as      {}\n", where_label(o.run));
+    if (c.first) text += fmt::format("  first       {}\n", describe(*c.first, o.problem));
+    for (const TensorSummary& t : c.tensors)
+        text += fmt::format("  {:<11} {}, {} {}, largest difference {:.2g} ({:.2g} of the tolerance)\n", t.name,
+                            verdict_name(t.verdict), t.tiles, t.tiles == 1 ? "tile" : "tiles", t.worst_error,
+                            t.worst_ratio);
+    if (!c.not_materialised.empty())
+        text += fmt::format("  not materialised: {}\n", fmt::join(c.not_materialised, ", "));
+    if (c.bytes.empty()) return text + "  HBM bytes   not counted there\n";
+    text += fmt::format("  HBM bytes   {} {}\n", c.bytes_equal ? "equal" : "DIFFER FROM",
+                        o.kernel->bytes_equal_mirror ? "the mirror's" : "the kernel's own closed form");
+    for (const ByteCheck& b : c.bytes) {
+        text += fmt::format("    {:<9} {} read, {} written", b.tensor, b.kernel.read, b.kernel.write);
+        text +=
+            b.kernel == b.expected ? "\n" : fmt::format("; expected {} and {}\n", b.expected.read, b.expected.write);
+    }
+    return text;
+}
+
+// Beside a closed form of its own stands what the paper's algorithm moves at least.
+std::string bound_text(const Outcome& o) {
+    if (!o.left_out.empty() || !o.failure.empty() || o.kernel->bytes_equal_mirror || o.run.hbm.empty()) return {};
+    std::int64_t own = 0;
+    for (const auto& [tensor, bytes] : o.run.hbm) own += bytes.read + bytes.write;
+    const Algorithm& algorithm = algorithm_named(std::string(o.kernel->algorithm));
+    const Traffic bound = count(algorithm, o.problem).traffic;
+    return fmt::format("    in all {} bytes; {} moves {}\n", own, algorithm.source, bound.hbm_read + bound.hbm_write);
+}
+
+Json bytes_json(const TensorBytes& bytes) { return {{"read", bytes.read}, {"write", bytes.write}}; }
+
+Json first_json(const Outcome& o) {
+    if (!o.comparison.first) return nullptr;
+    const Difference& d = *o.comparison.first;
+    const auto index = [](int k) { return k < 0 ? Json() : Json(k); };
+    Json json = {{"step", d.step},
+                 {"line", d.line},
+                 {"i0", index(d.i)},
+                 {"j0", index(d.j)},
+                 {"batch0", d.head / o.problem.heads},
+                 {"head0", d.head % o.problem.heads},
+                 {"tensor", d.tensor}};
+    if (d.note.empty()) {
+        json["row0"] = d.row;
+        json["col0"] = d.col;
+        json["mirror"] = json_number(d.mirror);
+        json["kernel"] = json_number(d.kernel);
+        json["tolerance"] = json_number(d.tolerance);
+    } else {
+        json["note"] = d.note;
+    }
+    json["text"] = describe(d, o.problem);
+    return json;
+}
+
+Json outcome_json(const Outcome& o) {
+    const Comparison& c = o.comparison;
+    Json json = {{"kernel", std::string(o.kernel->id)},
+                 {"algorithm", std::string(o.kernel->algorithm)},
+                 {"verdict", verdict_text(o)},
+                 {"equal", o.equal()}};
+    json["problem"] = io::problem_json(o.problem);
+    if (!o.failure.empty()) {
+        json["failure"] = o.failure;
+        return json;
+    }
+    json["on"] = o.run.where == Where::Host ? "host" : "cuda";
+    json["device"] = o.run.device.empty() ? Json() : Json(o.run.device);
+    json["worst_error"] = json_number(c.worst_error);
+    json["first"] = first_json(o);
+    json["tensors"] = Json::array();
+    for (const TensorSummary& t : c.tensors)
+        json["tensors"].push_back({{"tensor", t.name},
+                                   {"verdict", verdict_name(t.verdict)},
+                                   {"tiles", t.tiles},
+                                   {"worst_error", json_number(t.worst_error)},
+                                   {"worst_ratio", json_number(t.worst_ratio)}});
+    json["not_materialised"] = c.not_materialised;
+    json["bytes_equal"] = c.bytes.empty() ? Json() : Json(c.bytes_equal);
+    json["bytes_expected_from"] = o.kernel->bytes_equal_mirror ? "mirror" : "closed form";
+    json["bytes"] = Json::object();
+    for (const ByteCheck& b : c.bytes)
+        json["bytes"][b.tensor] = {{"kernel", bytes_json(b.kernel)}, {"expected", bytes_json(b.expected)}};
+    json["counters"] = Json::object();
+    for (const auto& [counter, value] : o.run.counters) json["counters"][counter] = value;
+    return json;
+}
+
+void print_outcomes(const State& state, const std::vector<Outcome>& outcomes) {
+    if (!state.json.on()) {
+        std::string page;
+        for (const Outcome& outcome : outcomes) page += outcome_text(outcome) + bound_text(outcome);
+        print_page(page);
+        return;
+    }
+    Json json = {{"equal", true}, {"kernels", Json::array()}, {"left_out", Json::array()}};
+    for (const Outcome& outcome : outcomes) {
+        if (!outcome.left_out.empty()) {
+            json["left_out"].push_back({{"kernel", std::string(outcome.kernel->id)}, {"reason", outcome.left_out}});
+            continue;
+        }
+        if (!outcome.equal()) json["equal"] = false;
+        json["kernels"].push_back(outcome_json(outcome));
+    }
+    state.json.write(json);
+}
+
+int run_check(const State& state) {
+    if (state.kernel.empty())
+        throw Error("check needs a KERNEL, or all", fmt::format("there are: {}", fmt::join(ids(gpu::kernels()), ", ")));
+    std::vector<const gpu::KernelInfo*> chosen;
+    const bool all = state.kernel == "all";
+    if (all)
+        for (const gpu::KernelInfo& kernel : gpu::kernels()) chosen.push_back(&kernel);
+    else
+        chosen.push_back(&kernel_named(state.kernel));
+    if (std::find(kPlaces.begin(), kPlaces.end(), state.place) == kPlaces.end())
+        throw unknown_name("--on", state.place, kPlaces);
+
+    // Everything typed is looked at before anything runs, so that wrong use is exit 2 on every machine.
+    std::vector<std::pair<Outcome, Request>> jobs;
+    for (const gpu::KernelInfo* kernel : chosen) {
+        Request request = state.problem.resolve(Need::Inputs, defaults_of(*kernel));
+        if (kernel == chosen.front())
+            for (const std::string& warning : request.warnings) print_warning(warning);
+        Outcome outcome{
+            .kernel = kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}};
+        try {
+            gpu::check_runnable(*kernel, request.problem);
+        } catch (const Error& error) {
+            if (!all) throw;
+            outcome.left_out = error.what();
+            print_note(fmt::format("{} is left out: {}", kernel->id, error.what()));
+        }
+        jobs.emplace_back(std::move(outcome), std::move(request));
+    }
+    const Where where = state.place == "cuda" ? Where::LiveCuda : Where::Host;
+    if (const gpu::DeviceStatus device = gpu::device_status(); where == Where::LiveCuda && !device.available) {
+        print_note(fmt::format("--on cuda: {}", device.message));
+        return kUnavailable;
+    }
+
+    std::vector<Outcome> outcomes;
+    for (auto& [outcome, request] : jobs) {
+        outcomes.push_back(outcome.left_out.empty() ? check_one(*outcome.kernel, request, where) : std::move(outcome));
+        if (const Outcome& last = outcomes.back();
+            last.failure.empty() && last.comparison.verdict == Verdict::NonFinite)
+            print_note(fmt::format("{}: non-finite values", last.kernel->id));
+    }
+    print_outcomes(state, outcomes);
+    const bool equal = std::all_of(outcomes.begin(), outcomes.end(),
+                                   [](const Outcome& o) { return !o.left_out.empty() || o.equal(); });
+    return equal ? kOk : kDifferent;
+}
+
+}  // namespace
+
+Command add_check(CLI::App& app) {
+    CLI::App* command =
+        app.add_subcommand("check", "Compares a kernel with its mirror, step by step; exit 1 if they differ");
+    const auto state = std::make_shared<State>(*command);
+    command->add_option("KERNEL", state->kernel, "its id (flashstep list), or all");
+    command->add_option("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)")->type_name("PLACE");
+    return {command, [state] { return run_check(*state); }};
+}
+
+}  // namespace flashstep::cli

@@ -1,0 +1,76 @@
+// flashstep list: what there is.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/algorithms.h"
+#include "gpu/registry.h"
+#include "lessons/lessons.h"
+#include "lessons/presets.h"
+#include "viz/cli/commands.h"
+#include "viz/cli/output.h"
+
+namespace flashstep::cli {
+namespace {
+
+using io::Json;
+
+Json list_json() {
+    Json json = {{"algorithms", Json::array()},
+                 {"kernels", Json::array()},
+                 {"presets", Json::array()},
+                 {"lessons", Json::array()},
+                 {"faults", Json::array()}};
+    for (const Algorithm& a : algorithms())
+        json["algorithms"].push_back({{"id", std::string(a.id)}, {"title", std::string(a.title)}});
+    for (const gpu::KernelInfo& k : gpu::kernels()) {
+        Json row = {{"id", std::string(k.id)}, {"algorithm", std::string(k.algorithm)}, {"dtypes", Json::array()}};
+        for (const DType dtype : k.dtypes) row["dtypes"].push_back(std::string(name(dtype)));
+        row["d"] = k.head_dims.empty() ? Json("any") : Json(k.head_dims);
+        row["targets"] = k.targets;
+        json["kernels"].push_back(std::move(row));
+    }
+    for (const Preset& p : presets())
+        json["presets"].push_back({{"id", std::string(p.id)}, {"title", std::string(p.title)}});
+    for (const Lesson& l : lessons())
+        json["lessons"].push_back({{"id", std::string(l.id)}, {"title", std::string(l.title[0])}});
+    return json;
+}
+
+std::string list_page() {
+    std::string page = "Algorithms (flashstep trace ID, flashstep count ID)\n";
+    const auto row = [&](std::string_view id, std::string_view title) {
+        page += fmt::format("  {:<22} {}\n", id, title);
+    };
+    for (const Algorithm& a : algorithms()) row(a.id, a.title);
+    page += "\nKernels (flashstep check ID)\n";
+    for (const gpu::KernelInfo& k : gpu::kernels()) {
+        row(k.id, k.title);
+        std::vector<std::string_view> formats;
+        for (const DType dtype : k.dtypes) formats.push_back(name(dtype));
+        page += fmt::format("  {:<22} mirror {}; {}; d {}; sm_{}\n", "", k.algorithm, fmt::join(formats, ", "),
+                            k.head_dims.empty() ? "any" : fmt::format("{}", fmt::join(k.head_dims, ", ")),
+                            fmt::join(k.targets, ", sm_"));
+    }
+    page += "\nPresets (--preset ID)\n";
+    for (const Preset& p : presets()) row(p.id, p.title);
+    page += "\nLessons (flashstep shot --lesson ID, or in the app)\n";
+    for (const Lesson& l : lessons()) row(l.id, l.title[0]);
+    return page;
+}
+
+}  // namespace
+
+Command add_list(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("list", "Lists algorithms, kernels, presets, lessons and faults");
+    const auto json = std::make_shared<JsonOption>(*command);
+    return {command, [json] {
+                if (json->on())
+                    json->write(list_json());
+                else
+                    print_page(list_page());
+                return kOk;
+            }};
+}
+
+}  // namespace flashstep::cli

@@ -1,0 +1,42 @@
+// Registry rows, and a kernel's run beside its mirror's.
+#include "viz/cli/lookup.h"
+
+#include <fmt/format.h>
+
+#include "viz/cli/names.h"
+
+namespace flashstep::cli {
+
+const Algorithm& algorithm_named(const std::string& id) {
+    const Algorithm* found = find_algorithm(id);
+    if (!found) throw unknown_name("algorithm", id, ids(algorithms()));
+    return *found;
+}
+
+const gpu::KernelInfo& kernel_named(const std::string& id) {
+    const gpu::KernelInfo* found = gpu::find_kernel(id);
+    if (!found) throw unknown_name("kernel", id, ids(gpu::kernels()));
+    return *found;
+}
+
+Defaults defaults_of(const gpu::KernelInfo& kernel) {
+    Defaults defaults;
+    if (!kernel.dtypes.empty()) defaults.dtype = kernel.dtypes.front();
+    if (!kernel.head_dims.empty()) defaults.d = kernel.head_dims.front();
+    return defaults;
+}
+
+CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Where where) {
+    const Problem& problem = request.problem;
+    CheckedRun result{.mirror = record(algorithm_named(std::string(kernel.algorithm)), problem, request.inputs),
+                      .run = {},
+                      .comparison = {}};
+    gpu::RunOptions options;
+    options.where = where;
+    result.run = gpu::run_kernel(kernel, problem, request.inputs, options);
+    const auto expected = kernel.bytes_equal_mirror ? bytes_of(result.mirror) : gpu::own_bytes(kernel, problem);
+    result.comparison = compare(result.mirror, result.run, expected);
+    return result;
+}
+
+}  // namespace flashstep::cli

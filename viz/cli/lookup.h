@@ -1,0 +1,27 @@
+// Registry rows by the names that a person typed. Throw Error with what exists and the nearest name.
+#pragma once
+
+#include "core/algorithms.h"
+#include "core/compare.h"
+#include "gpu/run.h"
+#include "viz/cli/problem_options.h"
+
+namespace flashstep::cli {
+
+const Algorithm& algorithm_named(const std::string& id);
+const gpu::KernelInfo& kernel_named(const std::string& id);
+
+// What the kernel is made for.
+Defaults defaults_of(const gpu::KernelInfo& kernel);
+
+// A kernel beside its mirror.
+struct CheckedRun {
+    Trace mirror;
+    KernelRun run;
+    Comparison comparison;
+};
+
+// Runs both. Throws Error: the kernel cannot run the problem, a check of the executor failed.
+CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Where where);
+
+}  // namespace flashstep::cli

@@ -1,0 +1,27 @@
+// Names that a person typed: which known name is meant, and one clear line when none is.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+
+namespace flashstep::cli {
+
+// The known name nearest to `typed`, if it is near: few letters added, dropped, changed or swapped. Empty: none is.
+std::string_view nearest(std::string_view typed, std::span<const std::string_view> known);
+
+// "unknown algorithm 'fa2_foward'; did you mean fa2_forward? there are: ..."
+Error unknown_name(std::string_view what, std::string_view typed, std::span<const std::string_view> known);
+
+// The ids of a registry's rows, in order.
+template <typename Rows>
+std::vector<std::string_view> ids(const Rows& rows) {
+    std::vector<std::string_view> names;
+    for (const auto& row : rows) names.push_back(row.id);
+    return names;
+}
+
+}  // namespace flashstep::cli

@@ -1,0 +1,51 @@
+// Pages, JSON and messages.
+#include "viz/cli/output.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "core/io/file.h"
+
+namespace flashstep::cli {
+namespace {
+
+// Messages are one line, whatever came in.
+std::string one_line(std::string text) {
+    for (char& c : text)
+        if (c == '\n' || c == '\r') c = ' ';
+    return text;
+}
+
+}  // namespace
+
+void print_error(const Error& error) {
+    const std::string text = error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
+    fmt::print(stderr, "flashstep: {}\n", one_line(text));
+}
+
+void print_warning(const std::string& text) { fmt::print(stderr, "flashstep: warning: {}\n", one_line(text)); }
+
+void print_note(const std::string& text) { fmt::print(stderr, "flashstep: {}\n", one_line(text)); }
+
+void print_page(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        throw Error("cannot write to standard output");
+}
+
+JsonOption::JsonOption(CLI::App& command) : option_(command.add_flag("--json")) {
+    option_->description("print JSON alone on standard output; --json=FILE writes it to a file");
+}
+
+bool JsonOption::on() const { return option_->count() > 0; }
+
+void JsonOption::write(const io::Json& json, int indent) const {
+    const std::string text = io::json_text(json, indent) + "\n";
+    const std::string target = option_->results().back();  // "true" where no file was named
+    if (target == "true" || target.empty())
+        print_page(text);
+    else
+        io::write_file(target, text);
+}
+
+}  // namespace flashstep::cli

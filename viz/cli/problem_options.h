@@ -1,0 +1,56 @@
+// The options that describe a problem: --preset, sizes, blocks, mask, precision, seed, and matrix files.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/tensor_file.h"
+#include "core/problem.h"
+
+namespace flashstep::cli {
+
+// What stands where neither an option nor a preset nor a file says otherwise; a kernel brings its own.
+struct Defaults {
+    int d = 3, br = 2, bc = 2;
+    DType dtype = DType::Fp32;
+};
+
+struct Request {
+    Problem problem;
+    Inputs inputs;                      // empty unless asked for
+    std::vector<std::string> warnings;  // one line each
+};
+
+enum class Need { Sizes, Inputs };
+
+// Registers the options with a command and keeps what was typed, in order: a --preset replaces what stands before it,
+// and what stands after it overrides the preset.
+class ProblemOptions {
+  public:
+    explicit ProblemOptions(CLI::App& command);
+    ProblemOptions(const ProblemOptions&) = delete;  // the command's callbacks point here
+
+    // Throws Error naming the option, the value and the limit; or both sides of a contradiction.
+    Request resolve(Need need, const Defaults& defaults = {}) const;
+
+    // The preset that was asked for, empty if none.
+    const std::string& preset() const { return preset_; }
+
+  private:
+    struct File {
+        std::string option;  // "--q"
+        io::TensorFile content;
+    };
+    void typed(const std::string& option, const std::string& text);
+    Problem resolve_sizes(const Defaults& defaults, std::vector<std::string>& warnings) const;
+
+    std::string preset_;
+    std::map<std::string, std::string> given_;  // option name to its text; the last one counts
+    std::map<std::string, File> files_;         // "Q", "K", "V", "dO", "X"
+    std::vector<std::string> replaced_;         // options that stood before --preset
+};
+
+}  // namespace flashstep::cli

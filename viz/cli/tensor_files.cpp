@@ -1,0 +1,84 @@
+// Whole matrices from a trace.
+#include "viz/cli/tensor_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/io/file.h"
+#include "core/io/tensor_file.h"
+
+namespace flashstep::cli {
+namespace {
+
+constexpr std::array<std::string_view, 10> kNames = {"O", "L", "l", "m", "S", "P", "D", "dQ", "dK", "dV"};
+
+bool is_statistic(std::string_view name) { return name == "L" || name == "l" || name == "m" || name == "D"; }
+
+// Where a tile belongs in its matrix: its indices times these.
+struct TileGrid {
+    std::string_view tile;
+    int rows, cols;  // per index; cols 0: the tile spans all columns
+};
+
+NamedTensor from_hbm(const Trace& trace, int tensor, std::string_view name) {
+    const Problem& p = trace.problem;
+    const bool shared = trace.tensors[static_cast<std::size_t>(tensor)].per == PerHead::KeyValue;
+    NamedTensor result{std::string(name), p.batch, shared ? p.kv_heads : p.heads, is_statistic(name), {}};
+    const int queries_per_copy = p.heads / result.heads;
+    for (int copy = 0; copy < result.batch * result.heads; ++copy)
+        result.matrices.push_back(trace.matrix_at(tensor, trace.last_step(), copy * queries_per_copy).values);
+    return result;
+}
+
+NamedTensor from_tiles(const Trace& trace, int tensor, const TileGrid& grid, std::string_view name) {
+    const Problem& p = trace.problem;
+    NamedTensor result{std::string(name), p.batch, p.heads, is_statistic(name), {}};
+    result.matrices.assign(static_cast<std::size_t>(p.total_heads()),
+                           Matrix::Constant(p.n, grid.cols > 0 ? p.nk : 1, -kInf));
+    for (const Version& version : trace.versions) {  // in order: the last write of a tile stays
+        if (version.tensor != tensor) continue;
+        const Step& step = trace.steps[static_cast<std::size_t>(version.step)];
+        const int col0 = grid.cols > 0 ? step.j * grid.cols : 0;
+        result.matrices[static_cast<std::size_t>(step.head)].block(step.i * grid.rows, col0, version.rows,
+                                                                   version.cols) = trace.value(version);
+    }
+    return result;
+}
+
+}  // namespace
+
+std::optional<NamedTensor> named_tensor(const Trace& trace, std::string_view name) {
+    if (const int tensor = trace.find(name, Space::Hbm); tensor >= 0) return from_hbm(trace, tensor, name);
+    const Problem& p = trace.problem;
+    std::vector<TileGrid> grids;
+    if (name == "m") grids = {{"m_i", p.br, 0}, {"m", 1, 0}};
+    if (name == "l") grids = {{"l_i", p.br, 0}, {"l", 1, 0}};
+    if (name == "S") grids = {{"S_ij", p.br, p.bc}};
+    for (const TileGrid& grid : grids)
+        if (const int tensor = trace.find(grid.tile, Space::Sram); tensor >= 0)
+            return from_tiles(trace, tensor, grid, name);
+    return std::nullopt;
+}
+
+std::vector<std::string> write_tensor_files(const Trace& trace, const std::string& folder) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error || !std::filesystem::is_directory(folder))
+        throw Error(fmt::format("--out {} cannot be made a folder: {}", io::quoted(folder, 200),
+                                error ? error.message() : "it is a file"));
+    std::vector<std::string> written;
+    for (const std::string_view name : kNames) {
+        const auto tensor = named_tensor(trace, name);
+        if (!tensor) continue;
+        io::write_tensor((std::filesystem::path(folder) / fmt::format("{}.npy", name)).string(), tensor->matrices,
+                         tensor->batch, tensor->heads, tensor->is_vector ? io::Columns::AsVector : io::Columns::Keep);
+        written.emplace_back(name);
+    }
+    return written;
+}
+
+}  // namespace flashstep::cli
