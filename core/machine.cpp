@@ -74,6 +74,7 @@ void Machine::begin_step(int line) {
     line_ = line;
     ++totals_.steps;
     if (!recording()) return;
+    temporaries_.clear();
     Step step;
     step.line = line;
     step.i = loop_i;
@@ -198,13 +199,13 @@ void Machine::resize_tile(std::int64_t& held, std::int64_t bytes) {
     sram_peak_ = std::max(sram_peak_, sram_used_);
 }
 
-Value Machine::value(Expr expr, const Value* a, const Value* b) {
-    Value result{this, {expr.rows, expr.cols}, nullptr, -1};
-    if (!recording()) return result;
+const Matrix* Machine::keep(Matrix values) { return &temporaries_.emplace_back(std::move(values)); }
+
+Value Machine::recorded(Expr expr, const Value* a, const Value* b) {
     if (a) expr.a = a->expr;
     if (b) expr.b = b->expr;
-    result.data =
-        std::make_shared<Matrix>(apply(expr, a ? a->data.get() : nullptr, b ? b->data.get() : nullptr, problem_));
+    Value result{
+        this, {expr.rows, expr.cols}, keep(apply(expr, a ? a->data : nullptr, b ? b->data : nullptr, problem_)), 0};
     trace_.exprs.push_back(expr);
     result.expr = static_cast<int>(trace_.exprs.size()) - 1;
     return result;
@@ -237,7 +238,7 @@ void Sram::write(const Value& value) {
         tensor_ = machine_.tensor(info);
         trace.lifetimes[tensor_].push_back({machine_.step(), kAlive});
     }
-    data_ = value.data;
+    data_ = *value.data;
     version_ = machine_.add_version(tensor_, 0, 0, *value.data, value.expr, machine_.step());
     trace.touches.push_back({.kind = TouchKind::Write, .tensor = tensor_, .bytes = bytes, .version = version_});
     Step& step = trace.steps.back();
@@ -258,9 +259,10 @@ Sram& Sram::operator=(Loaded&& loaded) {
 Sram::operator Value() const {
     if (held_ == 0) throw Error(fmt::format("line {}: tile {} is read before it is written", machine_.line(), name_));
     machine_.totals_.traffic.sram_read += held_;
-    Value value{&machine_, shape_, data_, -1};
+    Value value{&machine_, shape_, nullptr, -1};
     if (machine_.recording()) {
         machine_.reads_.push_back({.kind = TouchKind::Read, .tensor = tensor_, .bytes = held_, .version = version_});
+        value.data = &data_;
         value.expr = machine_.leaf(version_);
     }
     return value;
@@ -298,7 +300,7 @@ Loaded Hbm::load(int i, int j) const {
     if (loaded.version < 0)
         throw Error(
             fmt::format("line {}: block {} of {} is loaded before it is written", machine_.line(), i + 1, info_.name));
-    loaded.value.data = std::make_shared<Matrix>(trace.value(trace.versions[loaded.version]));
+    loaded.value.data = machine_.keep(trace.value(trace.versions[loaded.version]));
     loaded.value.expr = machine_.leaf(loaded.version);
     return loaded;
 }
@@ -346,7 +348,7 @@ Stream::operator Value() const {
         version = trace.version_at(tensor_, machine_.step(), trace.copy_of(tensor_, machine_.head()));
         if (version < 0)
             throw Error(fmt::format("line {}: {} is read before it is written", machine_.line(), info_.name));
-        value.data = std::make_shared<Matrix>(trace.value(trace.versions[version]));
+        value.data = machine_.keep(trace.value(trace.versions[version]));
         value.expr = machine_.leaf(version);
     }
     machine_.touch_hbm(TouchKind::Load, tensor_, -1, -1, size(shape) * info_.element_bytes, version);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <array>
-#include <memory>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -22,11 +22,11 @@ struct Shape {
 
 class Machine;
 
-// An unnamed temporary. In Count mode it is a shape only.
+// An unnamed temporary. In Count mode it is a shape only; in Record mode `data` lives to the end of the step.
 struct Value {
     Machine* machine = nullptr;
     Shape shape;
-    std::shared_ptr<const Matrix> data;
+    const Matrix* data = nullptr;
     int expr = -1;
 };
 
@@ -67,7 +67,11 @@ class Machine {
     void begin_step(int line);
     void set_loop(int& slot, int index) { slot = index; }
     int loop_i = -1, loop_j = -1;
-    Value value(Expr expr, const Value* a, const Value* b);  // computes and notes an operation
+    // Computes and notes an operation; b may be null, and a too.
+    Value value(const Expr& expr, const Value* a, const Value* b) {
+        if (recording()) return recorded(expr, a, b);
+        return {this, {expr.rows, expr.cols}, nullptr, -1};
+    }
     void count_matmul(std::int64_t flops) { totals_.traffic.flops_matmul += flops; }
     void count_other(std::int64_t flops) { totals_.traffic.flops_other += flops; }
     void count_exp(std::int64_t exps) {
@@ -83,7 +87,9 @@ class Machine {
     friend class Sram;
     friend class Stream;
 
-    int tensor(const Tensor& like);  // finds it by name and space, or adds it
+    Value recorded(Expr expr, const Value* a, const Value* b);
+    const Matrix* keep(Matrix values);  // to the end of the step
+    int tensor(const Tensor& like);     // finds it by name and space, or adds it
     int add_version(int tensor, int copy, int block, const Matrix& data, int expr, int step);
     int leaf(int version);
     void touch_hbm(TouchKind kind, int tensor, int block, int partner, std::int64_t bytes, int version);
@@ -97,8 +103,9 @@ class Machine {
     Totals totals_;
     std::int64_t sram_used_ = 0, sram_peak_ = 0;
     int line_ = 0, head_ = 0;
-    std::vector<Touch> reads_;  // of the open step, not yet sorted
-    std::vector<int> leaves_;   // by version
+    std::vector<Touch> reads_;        // of the open step, not yet sorted
+    std::deque<Matrix> temporaries_;  // of the open step
+    std::vector<int> leaves_;         // by version
     Trace trace_;
 };
 
@@ -134,7 +141,7 @@ class Sram {
     Shape shape_;
     std::int64_t held_ = 0;  // bytes
     int tensor_ = -1, version_ = -1;
-    std::shared_ptr<const Matrix> data_;
+    Matrix data_;
 };
 
 // A matrix in HBM, cut into blocks. It has no arithmetic: blocks are loaded to tiles and stored from tiles.
