@@ -10,7 +10,7 @@ const std::vector<KernelInfo>& table() {
     static const std::vector<KernelInfo> rows{
         {.id = "standard_1_naive",
          .title = "Standard attention: three launches, S and P go through HBM",
-         .algorithm = "standard",
+         .algorithm = "standard_attention",
          .dtypes = {DType::Fp32, DType::Exact},
          .head_dims = {},
          .targets = all_targets,

@@ -1,0 +1,424 @@
+// Every kernel of the ladder, run by the executor with all checks on: values against a double reference, bytes against
+// closed forms, and each of its barriers needed.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "core/algorithms.h"
+#include "core/compare.h"
+#include "core/error.h"
+#include "gpu/run.h"
+#include "gpu/rungs.h"
+#include "gpu/simt/executor.h"
+#include "kernel_reference.h"
+
+namespace flashstep::gpu {
+
+namespace {
+
+Problem problem(int n, int nk, int d, int dv, int br, int bc, bool causal = false) {
+    Problem p;
+    p.n = n, p.nk = nk, p.d = d, p.dv = dv, p.br = br, p.bc = bc, p.causal = causal;
+    p.scale = 1 / std::sqrt(static_cast<double>(d));
+    return p;
+}
+
+// Sizes around the edges: one row, below, at and above a block, ragged both ways, more keys than queries and fewer.
+std::vector<Problem> problems() {
+    std::vector<Problem> all;
+    for (bool causal : {false, true}) {
+        for (int n : {1, 4, 5}) {
+            for (int nk : {1, 4, 7}) {
+                for (int b : {1, 2, 3, 8}) all.push_back(problem(n, nk, 3, 3, b, b, causal));
+                all.push_back(problem(n, nk, 1, 2, 2, 3, causal));
+                all.push_back(problem(n, nk, 4, 1, 4, 1, causal));
+            }
+        }
+        for (int n : {63, 64, 65}) {
+            all.push_back(problem(n, n, 40, 40, 32, 32, causal));
+            all.push_back(problem(n, n, 64, 64, 64, 64, causal));
+            all.push_back(problem(n, 20, 3, 40, 16, 5, causal));
+            all.push_back(problem(20, n, 40, 3, 7, 16, causal));
+            all.push_back(problem(n, n, 1, 1, 100, 80, causal));
+        }
+        Problem grouped = problem(5, 6, 3, 2, 2, 2, causal);
+        grouped.batch = 2, grouped.heads = 6, grouped.kv_heads = 2;
+        all.push_back(grouped);
+        grouped.kv_heads = 1;
+        all.push_back(grouped);
+        Problem unscaled = problem(9, 9, 4, 4, 4, 4, causal);
+        unscaled.scale = 1;
+        all.push_back(unscaled);
+    }
+    return all;
+}
+
+std::string text(const Problem& p) {
+    std::ostringstream out;
+    out << "n " << p.n << " nk " << p.nk << " d " << p.d << " dv " << p.dv << " br " << p.br << " bc " << p.bc << " causal "
+        << p.causal << " heads " << p.batch << "x" << p.heads << "/" << p.kv_heads;
+    return out.str();
+}
+
+std::string error_of(const KernelInfo& kernel, const Problem& p, const RunOptions& options = {}) {
+    try {
+        run_kernel(kernel, p, make_inputs(p), options);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+Matrix matrix(int rows, int cols, std::initializer_list<double> values) {
+    Matrix m(rows, cols);
+    std::copy(values.begin(), values.end(), m.data());
+    return m;
+}
+
+const KernelInfo& fa2() { return *find_kernel("fa2_forward_1_tile"); }
+
+}  // namespace
+
+TEST_CASE("Every kernel agrees with a double reference in each captured value, on every shape") {
+    for (const KernelInfo& kernel : kernels()) {
+        double worst = 0;
+        for (const Problem& p : problems()) {
+            CAPTURE(kernel.id);
+            CAPTURE(text(p));
+            const Inputs inputs = make_inputs(p);
+            const KernelRun run = run_kernel(kernel, p, inputs, {});
+            CHECK(!run.captured.empty());
+            worst = std::max(worst, check_against_reference(p, inputs, run));
+        }
+        MESSAGE(std::string(kernel.id), ": largest error is ", worst, " of the tolerance");
+    }
+}
+
+TEST_CASE("Every kernel equals its mirror algorithm: the comparer finds no difference") {
+    for (const KernelInfo& kernel : kernels()) {
+        const Algorithm* algorithm = find_algorithm(kernel.algorithm);
+        REQUIRE_MESSAGE(algorithm, std::string(kernel.algorithm));
+        for (const Problem& p : problems()) {
+            CAPTURE(kernel.id);
+            CAPTURE(text(p));
+            const Inputs inputs = make_inputs(p);
+            const Trace mirror = record(*algorithm, p, inputs);
+            const auto bytes = kernel.bytes_equal_mirror ? bytes_of(mirror) : own_bytes(kernel, p);
+            const Comparison c = compare(mirror, run_kernel(kernel, p, inputs, {}), bytes);
+            CHECK_MESSAGE(c.verdict == Verdict::Equal, (c.first ? describe(*c.first, p) : std::string()));
+            CHECK(c.bytes_equal);
+        }
+    }
+}
+
+TEST_CASE("Every kernel's HBM bytes equal its closed form, tensor by tensor, with checks on and off") {
+    for (const KernelInfo& kernel : kernels()) {
+        for (const Problem& p : problems()) {
+            CAPTURE(kernel.id);
+            CAPTURE(text(p));
+            for (Checks checks : {Checks::On, Checks::Off}) {
+                RunOptions options;
+                options.checks = checks;
+                CHECK(run_kernel(kernel, p, make_inputs(p), options).hbm == own_bytes(kernel, p));
+            }
+        }
+    }
+}
+
+TEST_CASE("FA2's bytes are 2nd + n + 2 T_r n d elements without a mask, and naive standard attention is far above 4nd + 4n^2") {
+    const Problem p = problem(64, 64, 16, 16, 16, 16);
+    const auto total = [&](const KernelInfo& kernel) {
+        std::int64_t sum = 0;
+        for (const auto& [name, bytes] : own_bytes(kernel, p)) sum += bytes.read + bytes.write;
+        return sum;
+    };
+    CHECK(total(fa2()) == 4 * (2 * 64 * 16 + 64 + 2 * 4 * 64 * 16));
+    CHECK(total(*find_kernel("standard_1_naive")) == 4 * (4 * 64 * 64 * 16 + 64 * 16 + 5 * 64 * 64));
+}
+
+TEST_CASE("Every slot that the registry promises is captured, for exactly the visible tiles, and no other") {
+    for (const KernelInfo& kernel : kernels()) {
+        for (const Problem& p : {problem(5, 9, 3, 2, 2, 2, true), problem(9, 4, 3, 2, 2, 2, true)}) {
+            CAPTURE(kernel.id);
+            const KernelRun run = run_kernel(kernel, p, make_inputs(p), {});
+            std::size_t expected = 0;
+            for (std::string_view slot : kernel.slots) {
+                const bool whole = run.captured.contains({std::string(slot), 0, -1, -1});
+                for (int i = 0; !whole && i < p.row_blocks(); ++i) {
+                    for (int j = 0; j < p.col_blocks(); ++j) {
+                        CHECK(run.captured.contains({std::string(slot), 0, i, j}) == (j < p.visible_blocks(i)));
+                    }
+                    expected += static_cast<std::size_t>(p.visible_blocks(i));
+                }
+                expected += whole;
+            }
+            CHECK(run.captured.size() == expected);
+        }
+    }
+}
+
+TEST_CASE("Without capture a kernel gives the same outputs and nothing else") {
+    for (const KernelInfo& kernel : kernels()) {
+        for (Checks checks : {Checks::On, Checks::Off}) {
+            const Problem p = problem(33, 35, 8, 6, 16, 8, true);
+            RunOptions options;
+            options.checks = checks;
+            const KernelRun full = run_kernel(kernel, p, make_inputs(p), options);
+            options.capture = Capture::Off;
+            const KernelRun bare = run_kernel(kernel, p, make_inputs(p), options);
+            CHECK(bare.hbm == full.hbm);
+            CHECK(bare.counters == full.counters);
+            for (const auto& [key, values] : bare.captured) {
+                CHECK((key.slot == "O" || key.slot == "L"));
+                CHECK(values == full.captured.at(key));
+            }
+            CHECK(bare.captured.contains({"O", 0, -1, -1}));
+        }
+    }
+}
+
+TEST_CASE("The order of blocks and threads changes no bit, except where the registry says so") {
+    for (const KernelInfo& kernel : kernels()) {
+        for (const Problem& p : {problem(37, 41, 5, 7, 8, 8, true), problem(5, 5, 3, 3, 2, 2)}) {
+            RunOptions options;
+            const KernelRun first = run_kernel(kernel, p, make_inputs(p), options);
+            for (std::uint64_t seed : {2u, 3u, 99u}) {
+                options.seed = seed;
+                KernelRun other = run_kernel(kernel, p, make_inputs(p), options);
+                CHECK(other.hbm == first.hbm);
+                CHECK(other.counters == first.counters);
+                for (const auto& [key, values] : first.captured) {
+                    if (std::ranges::find(kernel.order_dependent, key.slot) != kernel.order_dependent.end()) continue;
+                    CHECK_MESSAGE(values == other.captured.at(key), std::string(kernel.id), " ", key.slot);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("The result does not depend on the blocks") {
+    const Problem base = problem(13, 17, 6, 5, 13, 17, true);
+    const Inputs inputs = make_inputs(base);
+    const Matrix O = run_kernel(fa2(), base, inputs, {}).captured.at({"O", 0, -1, -1});
+    for (int br : {1, 2, 5, 13, 40}) {
+        for (int bc : {1, 3, 16, 17, 40}) {
+            Problem p = base;
+            p.br = br, p.bc = bc;
+            const Matrix other = run_kernel(fa2(), p, inputs, {}).captured.at({"O", 0, -1, -1});
+            CHECK((other - O).cwiseAbs().maxCoeff() < 1e-6);
+        }
+    }
+}
+
+TEST_CASE("Vector A: the 4 x 4 example, its first row tile by tile") {
+    Problem p = problem(4, 4, 4, 2, 2, 2);
+    Inputs in;
+    in.Q = {matrix(4, 4, {1, 0, 2, 0, 0, 1, 1, 0, 1, 1, 0, 1, 0, 2, 1, 1})};
+    in.K = {matrix(4, 4, {2, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 2, 1})};
+    in.V = {matrix(4, 2, {1, 0, 0, 1, 1, 1, 2, 1})};
+    in.dO = {Matrix::Zero(4, 2)};
+    const Matrix O = matrix(4, 2, {1.269873, 0.842940, 1, 0.811230, 1, 0.573067, 1, 0.811230});
+    const Matrix L = matrix(4, 1, {2.851129, 2.167224, 2.351129, 2.667224});
+    for (const KernelInfo& kernel : kernels()) {
+        const KernelRun run = run_kernel(kernel, p, in, {});
+        CHECK((run.captured.at({"O", 0, -1, -1}) - O).cwiseAbs().maxCoeff() < 1e-6);
+    }
+    const KernelRun run = run_kernel(fa2(), p, in, {});
+    CHECK((run.captured.at({"L", 0, -1, -1}) - L).cwiseAbs().maxCoeff() < 1e-6);
+    const auto first = [&](const char* slot, int j) { return run.captured.at({slot, 0, 0, j}).row(0).eval(); };
+    CHECK(first("m_i", 0)(0) == 1);
+    CHECK(first("l_i", 0)(0) == 2);
+    CHECK(first("O_i", 0) == matrix(1, 2, {1, 1}));
+    CHECK(first("m_i", 1)(0) == 2);
+    CHECK(first("l_i", 1)(0) == doctest::Approx(2.342290).epsilon(1e-6));
+    CHECK((first("O_i", 1) - matrix(1, 2, {2.974410, 1.974410})).cwiseAbs().maxCoeff() < 1e-6);
+}
+
+TEST_CASE("Vector D: the causal mask is bottom-right, and a row without keys gives O = 0 and L = -inf") {
+    for (int b : {1, 2, 3, 8}) {
+        for (const auto& [n, nk] : {std::pair{2, 5}, std::pair{5, 2}}) {
+            Problem p = problem(n, nk, 2, 1, b, b, true);
+            Inputs in;
+            in.Q = {Matrix::Zero(n, 2)};
+            in.K = {Matrix::Zero(nk, 2)};
+            in.V = {Matrix(nk, 1)};
+            in.dO = {Matrix::Zero(n, 1)};
+            for (int k = 0; k < nk; ++k) in.V[0](k, 0) = k + 1;
+            const Matrix O = n == 2 ? matrix(2, 1, {2.5, 3}) : matrix(5, 1, {0, 0, 0, 1, 1.5});
+            for (const KernelInfo& kernel : kernels()) {
+                const KernelRun run = run_kernel(kernel, p, in, {});
+                CHECK((run.captured.at({"O", 0, -1, -1}) - O).cwiseAbs().maxCoeff() < 1e-6);
+                if (!run.captured.contains({"L", 0, -1, -1}) || n == 2) continue;
+                const Matrix L = run.captured.at({"L", 0, -1, -1});
+                for (int r = 0; r < 3; ++r) CHECK(L(r, 0) == -kInf);
+                CHECK(L(3, 0) == 0);
+                CHECK(L(4, 0) == doctest::Approx(0.693147));
+            }
+        }
+    }
+}
+
+TEST_CASE("Vector E: a first tile that is wholly masked leaves m at -inf, and low scores after it keep their weights") {
+    // One query sees keys 2 and 3 of tile 1 only through their scores: keys 0, 1 are masked for row 0 of a causal block.
+    Problem p = problem(1, 4, 1, 4, 1, 2);
+    p.scale = 1;
+    Inputs in;
+    in.Q = {matrix(1, 1, {1})};
+    in.K = {matrix(4, 1, {-kInf, -kInf, -200, -201})};
+    in.V = {Matrix::Identity(4, 4)};
+    in.dO = {Matrix::Zero(1, 4)};
+    for (const KernelInfo& kernel : kernels()) {
+        const KernelRun run = run_kernel(kernel, p, in, {});
+        const Matrix O = run.captured.at({"O", 0, -1, -1});
+        CHECK(O(0, 0) == 0);
+        CHECK(O(0, 1) == 0);
+        CHECK(O(0, 2) == doctest::Approx(0.731059).epsilon(1e-6));
+        CHECK(O(0, 3) == doctest::Approx(0.268941).epsilon(1e-6));
+        if (!run.captured.contains({"m_i", 0, 0, 0})) continue;
+        CHECK(run.captured.at({"m_i", 0, 0, 0})(0, 0) == -kInf);
+        CHECK(run.captured.at({"l_i", 0, 0, 0})(0, 0) == 0);
+        CHECK(run.captured.at({"m_i", 0, 0, 1})(0, 0) == -200);
+    }
+}
+
+TEST_CASE("Vector F: a zero-filled tail key is not counted") {
+    Problem p = problem(3, 3, 1, 1, 2, 2);
+    p.scale = 1;
+    Inputs in;
+    in.Q = {Matrix::Ones(3, 1)};
+    in.K = {-Matrix::Ones(3, 1)};
+    in.V = {Matrix::Ones(3, 1)};
+    in.dO = {Matrix::Zero(3, 1)};
+    for (const KernelInfo& kernel : kernels()) {
+        const Matrix O = run_kernel(kernel, p, in, {}).captured.at({"O", 0, -1, -1});
+        CHECK((O - Matrix::Ones(3, 1)).cwiseAbs().maxCoeff() < 1e-6);
+    }
+}
+
+TEST_CASE("Scores of thousands overflow nothing") {
+    for (double size : {30.0, -30.0, 1000.0}) {
+        Problem p = problem(6, 7, 4, 3, 2, 3);
+        Inputs in = make_inputs(p);
+        for (Matrix& Q : in.Q) Q *= size;
+        for (Matrix& K : in.K) K *= 30;
+        for (const KernelInfo& kernel : kernels()) {
+            CAPTURE(kernel.id);
+            const KernelRun run = run_kernel(kernel, p, in, {});
+            for (const auto& [key, values] : run.captured) CHECK(values.allFinite());
+            check_against_reference(p, in, run);
+        }
+    }
+}
+
+TEST_CASE("NaN in an input reaches the outputs of the rows that see it, and no others") {
+    Problem p = problem(4, 4, 2, 2, 2, 2, true);
+    Inputs in = make_inputs(p);
+    in.K[0](2, 0) = std::nan("");
+    for (const KernelInfo& kernel : kernels()) {
+        const Matrix O = run_kernel(kernel, p, in, {}).captured.at({"O", 0, -1, -1});
+        for (int r = 0; r < 4; ++r) CHECK(O.row(r).hasNaN() == (r >= 2));
+    }
+}
+
+TEST_CASE("Every barrier of every kernel is needed: without it, the executor finds a race or unwritten memory") {
+    for (const KernelInfo& kernel : kernels()) {
+        std::ifstream source(FLASHSTEP_SOURCE_DIR "/gpu/kernels/" + std::string(kernel.id) + ".cuh");
+        REQUIRE(source.good());
+        int number = 0;
+        for (std::string line; std::getline(source, line);) {
+            ++number;
+            if (line.find(" sync_block();") == std::string::npos) continue;
+            for (std::uint64_t seed : {1u, 2u, 3u}) {
+                bool caught = false;
+                for (const Problem& p : {problem(9, 3, 3, 3, 4, 2, true), problem(8, 8, 8, 8, 8, 4)}) {
+                    AttentionShape shape{.n = p.n, .nk = p.nk, .d = p.d, .dv = p.dv, .B_r = p.br, .B_c = p.bc,
+                                         .batch = 1, .heads = 1, .kv_heads = 1, .scale = 1, .causal = p.causal};
+                    simt::Executor machine({.seed = seed, .without_barrier = number});
+                    const Rung& row = rung(kernel.id);
+                    for (const TensorSpec& spec : row.tensors(shape)) {
+                        const std::vector<float> ones(static_cast<std::size_t>(spec.count()), 1.0f);
+                        const std::string name(spec.name);
+                        if (spec.role == simt::Role::Input) machine.add_input<float>(name, ones);
+                        if (spec.role == simt::Role::Output) machine.add_output<float>(name, spec.count());
+                        if (spec.role == simt::Role::Temporary) machine.add_temporary<float>(name, spec.count());
+                    }
+                    try {
+                        row.launch_on_host(machine, shape, nullptr);
+                    } catch (const Error& error) {
+                        const std::string what = error.what();
+                        caught |= what.find("race on shared") != std::string::npos ||
+                                  what.find("which nobody has written") != std::string::npos;
+                    }
+                }
+                CHECK_MESSAGE(caught, std::string(kernel.id), " line ", number, " seed ", seed);
+            }
+        }
+    }
+}
+
+TEST_CASE("What a kernel cannot run is refused with the numbers") {
+    const auto says = [](const std::string& message, std::string_view part) {
+        INFO(message);
+        CHECK(message.find(part) != std::string::npos);
+    };
+    Problem large = problem(512, 512, 256, 256, 128, 128);
+    says(error_of(fa2(), large), "need 656896 bytes");
+    says(error_of(fa2(), large), "allows 232448");
+    CHECK_THROWS_AS(check_runnable(fa2(), large), Error);
+    Problem middle = problem(64, 64, 64, 64, 64, 64);  // 99,072 bytes
+    RunOptions options;
+    options.target = 75;
+    says(error_of(fa2(), middle, options), "needs 99072 bytes of shared memory, sm_75 allows 65536");
+    options.target = 86;
+    CHECK(error_of(fa2(), middle, options) == "");
+    Problem half = middle;
+    half.dtype = DType::Fp16;
+    says(error_of(fa2(), half), "does not run fp16");
+    half.dtype = DType::Exact;
+    CHECK(error_of(fa2(), half) == "");
+    options.target = 42;
+    says(error_of(fa2(), middle, options), "unknown target sm_42");
+    options = {};
+    options.where = Where::Recorded;
+    CHECK(error_of(fa2(), middle, options) != "");
+    CHECK(find_kernel("no_such_kernel") == nullptr);
+}
+
+TEST_CASE("A run can be cancelled from the start, and reports full progress at its end") {
+    const Problem p = problem(32, 32, 8, 8, 8, 8);
+    for (const KernelInfo& kernel : kernels()) {
+        std::atomic<bool> cancel = false;
+        std::atomic<float> progress = 0;
+        RunOptions options;
+        options.cancel = &cancel, options.progress = &progress;
+        CHECK(error_of(kernel, p, options) == "");
+        CHECK(progress == 1.0f);
+        cancel = true;
+        CHECK(error_of(kernel, p, options) == "cancelled");
+    }
+}
+
+TEST_CASE("The counters of FA2 follow from its loops") {
+    const Problem p = problem(64, 64, 8, 8, 16, 16);
+    const KernelRun run = run_kernel(fa2(), p, make_inputs(p), {});
+    std::map<std::string, std::int64_t> counters(run.counters.begin(), run.counters.end());
+    CHECK(counters.at("block barriers") == 4 * (1 + 4 * 4));
+    CHECK(counters.at("exponentials") == 64 * 4 * (16 + 1));  // per row and tile: B_c of P, one rescale
+    CHECK(counters.at("shared wavefronts") > counters.at("shared wavefronts, ideal"));
+}
+
+TEST_CASE("Registry and run table agree: every kernel has its source file, its algorithm, its targets and its rung") {
+    for (const KernelInfo& kernel : kernels()) {
+        CAPTURE(kernel.id);
+        CHECK(std::ifstream(FLASHSTEP_SOURCE_DIR "/gpu/kernels/" + std::string(kernel.id) + ".cuh").good());
+        CHECK(find_algorithm(kernel.algorithm) != nullptr);
+        CHECK(rung(kernel.id).id == kernel.id);
+        CHECK(find_kernel(kernel.id) == &kernel);
+        CHECK(!kernel.dtypes.empty());
+        CHECK(!kernel.title.empty());
+        for (int target : kernel.targets) CHECK(opt_in_shared_bytes(target) > 0);
+    }
+}
+
+}  // namespace flashstep::gpu
