@@ -1,0 +1,89 @@
+// The untraced kernels compile to the same PTX as their source with the probe lines taken out. Needs nvcc.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "gpu/registry.h"
+
+namespace flashstep::gpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string nvcc() {
+    if (const char* given = std::getenv("CUDACXX")) return given;
+    if (std::system("nvcc --version > /dev/null 2>&1") == 0) return "nvcc";
+    if (fs::exists("/usr/local/cuda/bin/nvcc")) return "/usr/local/cuda/bin/nvcc";
+    return {};
+}
+
+std::string read(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+// Without the lines that call the probe; `removed` counts them.
+std::string without_probes(const std::string& source, int& removed) {
+    std::istringstream lines(source);
+    std::string result;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("probe.write(") != std::string::npos) {
+            ++removed;
+        } else {
+            result += line + "\n";
+        }
+    }
+    return result;
+}
+
+// PTX without its header, whose comments name the file.
+std::string body(const std::string& ptx) {
+    const std::size_t start = ptx.find(".version");
+    return start == std::string::npos ? std::string() : ptx.substr(start);
+}
+
+}  // namespace
+
+TEST_CASE("A kernel without probe is the same PTX as its source with the probe lines stripped") {
+    const std::string compiler = nvcc();
+    if (compiler.empty()) {
+        MESSAGE("skipped: no nvcc");
+        std::exit(77);
+    }
+    const fs::path folder = fs::temp_directory_path() / ("flashstep_ptx_" + std::to_string(getpid()));
+    fs::create_directories(folder);
+    int compared = 0;
+    for (const KernelInfo& kernel : kernels()) {
+        const std::string id(kernel.id);
+        const std::string source = read(FLASHSTEP_SOURCE_DIR "/gpu/kernels/" + id + ".cuh");
+        int removed = 0;
+        const std::string stripped = without_probes(source, removed);
+        if (removed == 0) continue;  // nothing to probe: its slots are its tensors
+        std::string ptx[2];
+        for (int variant : {0, 1}) {
+            const fs::path unit = folder / (id + ".cu"), output = folder / (id + ".ptx");
+            std::ofstream(folder / (id + ".cuh")) << (variant == 0 ? source : stripped);
+            std::ofstream(unit) << "#include \"" << id << ".cuh\"\n"
+                                << "void* keep() { return (void*)flashstep::gpu::" << id << "<flashstep::gpu::NoProbe>; }\n";
+            const std::string command = compiler + " -std=c++20 -O3 -arch=compute_80 -ptx -I" FLASHSTEP_SOURCE_DIR " -o " +
+                                        output.string() + " " + unit.string() + " 2>&1";
+            REQUIRE(std::system(command.c_str()) == 0);
+            ptx[variant] = body(read(output));
+        }
+        CAPTURE(id);
+        CHECK(ptx[0].size() > 1000);
+        CHECK(ptx[0].find(".entry") != std::string::npos);
+        CHECK((ptx[0] == ptx[1]));
+        ++compared;
+    }
+    fs::remove_all(folder);
+    CHECK(compared > 0);
+}
+
+}  // namespace flashstep::gpu
