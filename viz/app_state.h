@@ -42,6 +42,7 @@ struct AppState {
     float zoom = 1;
     const Preset* preset = nullptr;     // what was opened last, to go back to
     std::shared_ptr<FrameState> frame;  // what the frame keeps for itself (frame.h)
+    std::shared_ptr<PanelCache> panels;  // made by the first panel that needs it (panel_cache.h)
 
     // 0..1 of the movement that belongs to the current step: 1 at rest (scrubbing, reduced motion, jumps).
     float motion() const;
