@@ -21,8 +21,7 @@ struct State {
     JsonOption json;
 };
 
-std::string page_beside_kernel(const Algorithm& algorithm, const gpu::KernelInfo& kernel, const Request& request) {
-    const CheckedRun checked = run_checked(kernel, request, Where::Host);
+std::string page_beside_kernel(const Algorithm& algorithm, const CheckedRun& checked) {
     const KernelSide side{&checked.run, &checked.comparison, where_label(checked.run)};
     return walkthrough(algorithm, checked.mirror, &side);
 }
@@ -36,13 +35,18 @@ int run_trace(const State& state) {
     if (kernel) gpu::check_runnable(*kernel, request.problem);
     for (const std::string& warning : request.warnings) print_warning(warning);
 
-    const Trace trace = record(algorithm, request.problem, request.inputs);
+    CheckedRun checked;
+    if (kernel)
+        checked = run_checked(*kernel, request, Where::Host);
+    else
+        checked.mirror = record(algorithm, request.problem, request.inputs);
+    const Trace& trace = checked.mirror;
     if (!state.out.empty())
         print_note(fmt::format("wrote {} to {}", fmt::join(write_tensor_files(trace, state.out), ", "), state.out));
     if (state.json.on())
         state.json.write(io::trace_json(algorithm, trace), -1);
     else
-        print_page(kernel ? page_beside_kernel(algorithm, *kernel, request) : walkthrough(algorithm, trace, nullptr));
+        print_page(kernel ? page_beside_kernel(algorithm, checked) : walkthrough(algorithm, trace, nullptr));
     return kOk;
 }
 
@@ -63,8 +67,8 @@ Command add_trace(CLI::App& app) {
 int print_first_walkthrough() {
     const Preset& preset = *find_preset("n4d3");
     const Request request{preset.problem, preset.inputs(preset.problem), {}};
-    print_page(page_beside_kernel(algorithm_named(std::string(preset.algorithm)),
-                                  kernel_named(std::string(preset.kernel)), request));
+    const CheckedRun checked = run_checked(kernel_named(std::string(preset.kernel)), request, Where::Host);
+    print_page(page_beside_kernel(algorithm_named(std::string(preset.algorithm)), checked));
     return kOk;
 }
 

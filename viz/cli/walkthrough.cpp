@@ -34,6 +34,8 @@ std::string padded(const std::string& text, std::size_t columns) {
     return text + std::string(columns > width(text) ? columns - width(text) : 0, ' ');
 }
 
+using Columns = std::vector<std::pair<std::string, std::vector<std::string>>>;  // heading, rows
+
 class Page {
   public:
     template <typename... Args>
@@ -43,7 +45,7 @@ class Page {
         text_ += text + "\n";
     }
     // Blocks of rows side by side, each under its heading.
-    void columns(const std::vector<std::pair<std::string, std::vector<std::string>>>& blocks, std::size_t indent) {
+    void columns(const Columns& blocks, std::size_t indent) {
         std::size_t rows = 0;
         for (const auto& [head, lines] : blocks) rows = std::max(rows, lines.size());
         for (std::size_t row = 0; row < rows + 1; ++row) {
@@ -94,7 +96,7 @@ class Walk {
         if (kernel_) page_.line("beside it: {}", kernel_->label);
         page_.line("");
         page_.line("step 0: the inputs in HBM");
-        std::vector<std::pair<std::string, std::vector<std::string>>> blocks;
+        Columns blocks;
         for (std::size_t t = 0; t < trace_.tensors.size(); ++t) {
             const Tensor& tensor = trace_.tensors[t];
             if (tensor.space != Space::Hbm || tensor.role != Role::Input) continue;
@@ -115,6 +117,7 @@ class Walk {
         page_.line("step {}  line {}{}  |  {}", number_of_step, step.line, where, text_of(step.line));
         for (int t = step.touch_begin; t < step.touch_end; ++t) print_move(trace_.touches[static_cast<std::size_t>(t)]);
         for (int v = step.version_begin; v < step.version_end; ++v) print_write(v);
+        flush_pending();
         page_.line("    HBM so far: {} bytes read, {} written{}", step.total.hbm_read, step.total.hbm_write,
                    trace_.sram_modelled ? fmt::format("; SRAM now: {} bytes", step.sram_bytes) : "");
         page_.line("");
@@ -149,16 +152,23 @@ class Walk {
         const bool compared = kernel_ && kernel_->comparison->by_version[static_cast<std::size_t>(index)] >= 0;
         const auto values = compared ? kernel_value(trace_, *kernel_->run, index) : std::nullopt;
         const std::string title = fmt::format("{} {}", name, shape(mirror.rows(), mirror.cols()));
-        if (!values) {
-            page_.columns({{title, matrix_rows(mirror)}}, 4);
+        if (!values) {  // tiles without a kernel's side stand beside each other
+            pending_.emplace_back(title, matrix_rows(mirror));
+            if (pending_.size() == 4) flush_pending();
             return;
         }
+        flush_pending();
         Matrix difference = (*values - mirror).cwiseAbs();
         for (Eigen::Index e = 0; e < mirror.size(); ++e)  // equal infinities differ by nothing
             if (mirror.data()[e] == values->data()[e]) difference.data()[e] = 0;
         page_.columns(
             {{title, matrix_rows(mirror)}, {"kernel", matrix_rows(*values)}, {"difference", matrix_rows(difference)}},
             4);
+    }
+
+    void flush_pending() {
+        if (!pending_.empty()) page_.columns(pending_, 4);
+        pending_.clear();
     }
 
     void footer() {
@@ -191,6 +201,7 @@ class Walk {
     const Trace& trace_;
     const KernelSide* kernel_;
     Page page_;
+    Columns pending_;  // of the step that is being printed
 };
 
 }  // namespace
