@@ -38,7 +38,7 @@ int capacity_bar(Ui& ui, const char* id, std::span<const CapacityPart> parts, st
         }
         const Rgb ground = mix(t.raised, t.of(style.family), ui.hot.is(part.tensor) || over ? 0.95f : 0.72f);
         draw->AddRectFilled(a, b, u32(ground, part.alpha), ui.px(2));
-        if (style.gradient) hatch(draw, a, b, u32(t.panel, 0.5f * part.alpha), ui.px(5));
+        if (style.gradient) hatch(draw, a, b, u32(t.hatch_on(ground), part.alpha), ui.px(5));
         const FormulaLayout& name = ui.formulas.get(ui, name_to_tex(part.tensor), 14);
         if (name.width * ui.scale + ui.px(4) <= b.x - a.x) {
             // On a tint the name takes the tint's text colour, not the tensor's own.

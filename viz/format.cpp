@@ -127,11 +127,18 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 std::string count_text(std::int64_t count) {
-    std::string digits = std::to_string(count);
-    const bool negative = digits[0] == '-';
-    if (negative) digits.erase(0, 1);
-    for (int k = static_cast<int>(digits.size()) - 3; k > 0; k -= 3) digits.insert(static_cast<std::size_t>(k), ",");
-    return negative ? kMinus + digits : digits;
+    const std::string digits = std::to_string(count);
+    std::string out;
+    for (std::size_t k = 0; k < digits.size(); ++k) {
+        const std::size_t left = digits.size() - k;
+        if (digits[k] == '-') {
+            out += kMinus;
+            continue;
+        }
+        if (left % 3 == 0 && k > 0 && digits[k - 1] != '-') out += ',';
+        out += digits[k];
+    }
+    return out;
 }
 
 std::string factor_text(double factor) { return std::string(short_number(factor).text) + "\u00D7"; }

@@ -91,8 +91,18 @@ struct Painter {
     void hatching() {
         if (!style.gradient || !g.data) return;
         const ImVec2 size = grid_size(g, fit);
-        // One colour for the whole grid: the lines lie between the numbers' colour and the cell's.
-        hatch(draw, at, {at.x + size.x, at.y + size.y}, color(t.panel, 0.45f), ui.px(fit.number_px > 0 ? 8.0f : 5.0f));
+        if (fit.number_px <= 0) {
+            hatch(draw, at, {at.x + size.x, at.y + size.y}, color(t.panel, 0.45f), ui.px(5));
+            return;
+        }
+        // Cell by cell, away from the colour of the number, so that lines never cost it contrast.
+        for (int r = row0; r < row1; ++r) {
+            for (int c = col0; c < col1; ++c) {
+                const double v = value(r, c);
+                if (is_alarm(v)) continue;
+                hatch(draw, {x(c), y(r)}, {x(c + 1) - 1, y(r + 1) - 1}, faded(level(v).hatch, g.alpha), ui.px(8));
+            }
+        }
     }
 
     void numbers() {
@@ -106,6 +116,7 @@ struct Painter {
             int whole = 0, rest = 0;
             for (int r = 0; r < g.rows; ++r) {
                 if (empty(r, c)) continue;
+                if (!std::isfinite(value(r, c))) continue;
                 const NumberText n = short_number(value(r, c));
                 whole = std::max(whole, n.whole);
                 rest = std::max(rest, n.width - n.whole);
@@ -118,7 +129,10 @@ struct Painter {
                 const NumberText n = short_number(v);
                 ImU32 ink = n.alarm ? u32(t.text_on(mix(t.panel, t.alarm, 0.35f))) : level(v).text;
                 if (std::isinf(v) && v < 0) ink = u32(t.quiet);
-                const ImVec2 pen(std::round(left + static_cast<float>(whole - n.whole) * advance), y(r) + drop);
+                ImVec2 pen(std::round(left + static_cast<float>(whole - n.whole) * advance), y(r) + drop);
+                if (!std::isfinite(v)) {  // a sign, no number: in the middle
+                    pen.x = std::round(x(c) + (x(c + 1) - 1 - x(c) - static_cast<float>(n.width) * advance) / 2);
+                }
                 draw->AddText(font, font->FontSize, pen, faded(ink, g.alpha), n.text, n.text + n.bytes);
             }
         }
