@@ -68,8 +68,7 @@ std::shared_ptr<const Run> make_run(const Recipe& recipe, std::atomic<bool>* can
     run->trace = record(*run->algorithm, recipe.problem, recipe.inputs);
     Problem unlimited = recipe.problem;
     unlimited.sram_bytes = 0;
-    run->standard = count(*find_algorithm("standard_attention"), unlimited);
-    if (run->algorithm->reads_scores) run->standard_softmax = count(*find_algorithm("safe_softmax"), unlimited);
+    run->standard = count(*find_algorithm(run->algorithm->reads_scores ? "safe_softmax" : "standard_attention"), unlimited);
     measure_tensors(*run);
     add_kernel(*run, cancel, progress);
     if (cancel && *cancel) throw Error("cancelled");

@@ -30,7 +30,7 @@ struct Run {
     Recipe recipe;
     const Algorithm* algorithm = nullptr;
     Trace trace;
-    Counts standard;                       // standard attention on the same problem, for comparison
+    Counts standard;                       // of standard attention on the same problem; safe softmax where X is read
     std::optional<KernelRun> kernel_run;   // nullopt: no kernel was chosen, or it cannot run this (kernel_message says why)
     std::optional<Comparison> comparison;
     std::string kernel_message;
