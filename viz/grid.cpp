@@ -1,7 +1,8 @@
 // A matrix as a grid of cells: tints, aligned numbers, block rules, frames, crosshair.
 #include <algorithm>
-#include <cfloat>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "viz/format.h"
 #include "viz/widgets.h"
@@ -111,13 +112,16 @@ struct Painter {
         if (!font) return;
         const float advance = font->GetCharAdvance('0');
         const float drop = std::floor((fit.cell_h - 1 - font->FontSize) / 2);
+        std::array<NumberText, 128> column;  // written once where it has room
+        constexpr int kKept = static_cast<int>(column.size());
         for (int c = col0; c < col1; ++c) {
             // Points align over the whole column, hidden rows included, so that scrolling moves no digit.
             int whole = 0, rest = 0;
             for (int r = 0; r < g.rows; ++r) {
                 if (empty(r, c)) continue;
-                if (!std::isfinite(value(r, c))) continue;
                 const NumberText n = short_number(value(r, c));
+                if (r < kKept) column[static_cast<std::size_t>(r)] = n;
+                if (!std::isfinite(value(r, c))) continue;
                 whole = std::max(whole, n.whole);
                 rest = std::max(rest, n.width - n.whole);
             }
@@ -126,7 +130,7 @@ struct Painter {
             for (int r = row0; r < row1; ++r) {
                 if (empty(r, c)) continue;
                 const double v = value(r, c);
-                const NumberText n = short_number(v);
+                const NumberText n = r < kKept ? column[static_cast<std::size_t>(r)] : short_number(v);
                 ImU32 ink = n.alarm ? u32(t.text_on(mix(t.panel, t.alarm, 0.35f))) : level(v).text;
                 if (std::isinf(v) && v < 0) ink = u32(t.quiet);
                 ImVec2 pen(std::round(left + static_cast<float>(whole - n.whole) * advance), y(r) + drop);
