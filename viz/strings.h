@@ -43,10 +43,11 @@ enum class Str {
     mem_moves_now, mem_on_chip, mem_written_now, mem_read_now, mem_stream, mem_used, cell_given, cell_frees,
     cell_not_on_chip, cell_not_written, cell_moved, difference, go_there, map_partly, map_queries, map_keys, map_rows,
     map_columns, map_tile, map_covers, map_steps, map_whole, so_far, of_total, outputs, inputs_memory, bars_legend,
-    bars_ghost, times_of, safe_softmax, toy_size, sram_read, sram_written, kernel_tiles, kernel_error,
+    bars_ghost, safe_softmax, toy_size, sram_read, sram_written, kernel_tiles, kernel_error,
     kernel_of_tolerance, kernel_here, bytes_equal, bytes_unequal, bytes_uncounted, kernel_counters,
     not_materialised_list, kernel_cannot, counter_barriers, counter_warp_barriers, counter_shuffles, counter_atomics,
     counter_shared_read, counter_shared_written, counter_wavefronts, counter_ideal,
+    hbm_total, standard_short, safe_short, sram_in_use, memory_in_out, hbm_factor,
     count_,
 };
 constexpr int kStrings = static_cast<int>(Str::count_);

@@ -257,7 +257,6 @@ const StrEntry kEnglish[kStrings] = {
     {Str::inputs_memory, "inputs"},
     {Str::bars_legend, "filled: read, lighter: written"},
     {Str::bars_ghost, "outline: {name}"},
-    {Str::times_of, "{factor} of {name}"},
     {Str::safe_softmax, "safe softmax"},
     {Str::toy_size, "At sizes this small the ratio is no measure of the savings."},
     {Str::sram_read, "SRAM read"},
@@ -280,6 +279,12 @@ const StrEntry kEnglish[kStrings] = {
     {Str::counter_shared_written, "shared bytes written"},
     {Str::counter_wavefronts, "shared wavefronts"},
     {Str::counter_ideal, "of which needed"},
+    {Str::hbm_total, "HBM bytes"},
+    {Str::standard_short, "standard"},
+    {Str::safe_short, "safe"},
+    {Str::sram_in_use, "SRAM in use, peak"},
+    {Str::memory_in_out, "inputs and outputs"},
+    {Str::hbm_factor, "HBM bytes: {factor} of {name}"},
 };
 
 }  // namespace flashstep::viz

@@ -248,7 +248,6 @@ const StrEntry kChinese[kStrings] = {
     {Str::inputs_memory, "输入"},
     {Str::bars_legend, "深色为读，浅色为写"},
     {Str::bars_ghost, "外框：{name}"},
-    {Str::times_of, "{name}的 {factor}"},
     {Str::safe_softmax, "safe softmax"},
     {Str::toy_size, "规模这么小时，这个比值不能说明实际能省多少。"},
     {Str::sram_read, "SRAM 读"},
@@ -271,6 +270,12 @@ const StrEntry kChinese[kStrings] = {
     {Str::counter_shared_written, "shared memory 写字节数"},
     {Str::counter_wavefronts, "shared memory wavefront"},
     {Str::counter_ideal, "其中必需"},
+    {Str::hbm_total, "HBM 字节"},
+    {Str::standard_short, "标准"},
+    {Str::safe_short, "safe"},
+    {Str::sram_in_use, "SRAM 占用，峰值"},
+    {Str::memory_in_out, "输入与输出"},
+    {Str::hbm_factor, "HBM 字节数：{name}的 {factor}"},
 };
 
 }  // namespace flashstep::viz
