@@ -1,0 +1,100 @@
+// What the frame keeps between frames and how it divides the window; shared by the files that draw the frame.
+#pragma once
+
+#include <imgui.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "viz/app_state.h"
+#include "viz/cuda_text.h"
+#include "viz/markdown.h"
+#include "viz/pseudo_layout.h"
+#include "viz/timeline.h"
+
+namespace flashstep::viz {
+
+// In the order of the number keys.
+enum class Panel { Lesson, Source, Memory, Explain, Traffic, Compare };
+constexpr int kPanels = 6;
+
+struct Box {
+    float x = 0, y = 0, w = 0, h = 0;
+    float right() const { return x + w; }
+    float bottom() const { return y + h; }
+};
+
+// Where everything stands, in screen pixels. The score map takes the left part of Panel::Explain's row.
+struct FrameLayout {
+    Box top, transport;
+    Box panel[kPanels];
+    Box score_map;
+    bool too_small = false;
+};
+
+constexpr float kLeastWidth = 960, kLeastHeight = 600;  // design pixels
+
+// `notice` is the height of the bar with an error, 0 if there is none. Without a lesson the source takes the left
+// column. `focus`: one panel alone.
+FrameLayout frame_layout(ImVec2 window, float scale, float notice, bool has_lesson, std::optional<Panel> focus);
+
+// What a person has typed into the inputs and is not (yet) part of a recipe.
+struct InputsDraft {
+    std::string field;         // id of the field whose text was refused; empty: none
+    std::string text, error;   // what was typed, and why not
+    std::string active, live;  // the field that has the keyboard, and its text so far
+    std::string path;          // of a file to load
+    int matrix = 0;            // Q, K, V
+};
+
+struct PickerState {
+    std::string filter;
+    int chosen = 0;
+    bool opening = true;
+};
+
+struct FrameState {
+    std::optional<Panel> focus;
+    InputsDraft inputs;
+    PickerState picker;
+    Timeline timeline;
+    PseudoLayout pseudo;
+    CudaText cuda;
+    int followed_step = -1;  // the step that the timeline's view was moved for
+    int source_step = -1;    // the step for which the source was last scrolled
+    int cuda_line = -1;      // likewise the paper's line
+    std::string overlay;     // id of the popup that is open; empty: none
+    double busy_since = -1;
+    bool style_set = false;
+    ThemeMode style_mode = ThemeMode::Dark;
+    float style_scale = 0;
+    MarkdownView lesson_view;
+    std::string lesson_shown;  // what it holds
+};
+
+// Made when it is first asked for.
+FrameState& frame_state(AppState& app);
+
+// One frame of the app: takes over what is finished, reads the keys, draws everything.
+void run_frame(AppState& app, double now);
+
+void draw_help(AppState& app);
+void draw_picker(AppState& app);
+// To the next time that the line runs, from the start again after the last; -1 where it makes no step.
+int next_run_of_line(const Player& player, int line);
+// Follows "step:9", "tile:1,2", "line:9" or "cell:S_ij[1,2]@9" (all from 1). False: there is no such place in this run.
+bool follow_link(AppState& app, std::string_view target);
+
+void choose_algorithm(AppState& app, const Algorithm& algorithm);
+void choose_kernel(AppState& app, std::string_view kernel);  // empty: none
+void toggle_theme(AppState& app);
+void toggle_language(AppState& app);
+void toggle_focus(AppState& app, Panel panel);
+
+// "N=4 d=3, 2 x 2"
+std::string problem_summary(const Ui& ui, const Problem& problem);
+
+}  // namespace flashstep::viz

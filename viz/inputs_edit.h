@@ -1,0 +1,29 @@
+// Changes of the inputs as a person types them, without drawing: text in, a new request to the session or an error out.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "viz/session.h"
+
+namespace flashstep::viz {
+
+enum class Field { N, Nk, D, Dv, Br, Bc, Scale, Seed, Batch, Heads, KvHeads, Sram };
+constexpr int kFields = 12;
+
+// The field's value as it is typed.
+std::string field_text(const Problem& problem, Field field);
+
+// `problem` with one field changed; what follows it as long as both are equal (Nk follows N, d_v follows d, the K, V
+// heads follow the heads; tau stays 1/sqrt(d) if it was) changes too. Throws Error: no number, out of range.
+Problem with_field(const Problem& problem, Field field, std::string_view text);
+
+// A number with nothing behind it; U+2212 is a minus. Throws Error.
+double parse_number(std::string_view text);
+
+// Takes Q, K or V from a .npy or .csv file, and the sizes with it. Throws Error; the session is asked for nothing then.
+void load_matrix(Session& session, char matrix, const std::string& path);
+
+bool default_scale(const Problem& problem);  // tau is 1/sqrt(d)
+
+}  // namespace flashstep::viz

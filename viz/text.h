@@ -1,0 +1,40 @@
+// Text at a place: what panels that lay themselves out need beside ImGui's own items. Screen pixels.
+#pragma once
+
+#include <imgui.h>
+
+#include <cmath>
+#include <string>
+#include <string_view>
+
+namespace flashstep::viz {
+
+inline ImVec2 text_size(const ImFont* font, std::string_view text) {
+    return font->CalcTextSizeA(font->FontSize, 1e9f, 0, text.data(), text.data() + text.size());
+}
+
+inline float text_width(const ImFont* font, std::string_view text) { return text_size(font, text).x; }
+
+// With its top left corner at `at`, on whole pixels.
+inline void draw_text(ImDrawList* draw, ImFont* font, ImVec2 at, unsigned color, std::string_view text) {
+    draw->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)}, color, text.data(),
+                  text.data() + text.size());
+}
+
+// With its baseline at y, so that texts of different sizes stand on one line.
+inline void draw_text_on(ImDrawList* draw, ImFont* font, float x, float y, unsigned color, std::string_view text) {
+    draw_text(draw, font, {x, y - font->Ascent}, color, text);
+}
+
+// `text` cut at the end, with an ellipsis, where it is wider than `width`.
+inline std::string fitted(const ImFont* font, std::string_view text, float width) {
+    if (text_width(font, text) <= width) return std::string(text);
+    const float rest = width - text_width(font, "…");
+    const char* end = text.data();
+    font->CalcTextSizeA(font->FontSize, std::max(rest, 1.0f), 0, text.data(), text.data() + text.size(), &end);
+    std::string cut(text.data(), end);
+    while (!cut.empty() && cut.back() == ' ') cut.pop_back();
+    return cut + "…";
+}
+
+}  // namespace flashstep::viz

@@ -1,0 +1,402 @@
+// The top bar: what is being looked at, from left to right from the lesson to the kernel, and whether both agree.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/format.h"
+#include "viz/frame.h"
+#include "viz/text.h"
+#include "viz/widgets.h"
+
+namespace flashstep::viz {
+namespace {
+
+constexpr double kQuietBusySeconds = 0.25;  // a run shorter than this shows no progress
+
+// A quiet label over a value. Returns whether it was clicked.
+bool field(Ui& ui, const char* id, std::string_view label, std::string_view value, float width, bool opens) {
+    const Theme& t = ui.theme();
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = ui.px(40), pad = ui.px(8);
+    const bool clicked = ImGui::InvisibleButton(id, {width, height});
+    const bool over = ImGui::IsItemHovered();
+    if (over) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
+    const float room = width - 2 * pad - (opens ? ui.px(14) : 0);
+    draw_text_on(draw, ui.fonts.small, at.x + pad, at.y + ui.px(14), u32(t.quiet), fitted(ui.fonts.small, label, room));
+    const std::string shown = fitted(ui.fonts.body, value, room);
+    draw_text_on(draw, ui.fonts.body, at.x + pad, at.y + ui.px(33), u32(t.text), shown);
+    if (opens) {  // a chevron after the value
+        const float x = at.x + pad + text_width(ui.fonts.body, shown) + ui.px(10), y = at.y + ui.px(28),
+                    r = ui.px(3.5f);
+        const ImVec2 points[] = {{x - r, y - r / 2}, {x, y + r / 2}, {x + r, y - r / 2}};
+        draw->AddPolyline(points, 3, u32(t.quiet), 0, ui.px(1.5f));
+    }
+    if (over && shown != value && begin_tip(ui)) {
+        ImGui::TextUnformatted(value.data(), value.data() + value.size());
+        end_tip();
+    }
+    return clicked;
+}
+
+// The list that a field opens, below it.
+bool begin_list(Ui& ui, const char* id, float width) {
+    const ImVec2 below(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4));
+    ImGui::SetNextWindowPos(below);
+    ImGui::SetNextWindowSizeConstraints({std::max(width, ui.px(280)), 0}, {ui.px(560), ui.px(480)});
+    return ImGui::BeginPopup(id);
+}
+
+bool list_row(Ui& ui, std::string_view title, std::string_view note, bool chosen, Enabled enabled = Enabled::Yes) {
+    const Theme& t = ui.theme();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = note.empty() ? ui.px(28) : ui.px(44);
+    const float needed = std::max(text_width(ui.fonts.body, title), text_width(ui.fonts.small, note)) + ui.px(36);
+    const float width = std::max(ImGui::GetContentRegionAvail().x, std::min(needed, ui.px(536)));
+    ImGui::PushID(title.data(), title.data() + title.size());
+    const bool on = enabled == Enabled::Yes, clicked = ImGui::InvisibleButton("row", {width, height}) && on;
+    ImGui::PopID();
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    if (on && ImGui::IsItemHovered())
+        draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(mix(t.raised, t.text, 0.10f)), ui.px(4));
+    if (chosen) draw_icon(draw, Icon::Check, {at.x + ui.px(12), at.y + ui.px(14)}, ui.px(13), u32(t.text));
+    const float x = at.x + ui.px(28), room = width - ui.px(32);
+    draw_text_on(draw, ui.fonts.body, x, at.y + ui.px(19), u32(on ? t.text : t.quiet),
+                 fitted(ui.fonts.body, title, room));
+    if (!note.empty())
+        draw_text_on(draw, ui.fonts.small, x, at.y + ui.px(37), u32(t.quiet), fitted(ui.fonts.small, note, room));
+    if (clicked) ImGui::CloseCurrentPopup();
+    return clicked;
+}
+
+void list_heading(Ui& ui, const char* text) {
+    small_text(ui, text);
+    ImGui::Dummy({0, ui.px(2)});
+}
+
+std::string_view lesson_title(const AppState& app, const Lesson& lesson) {
+    return lesson.title[static_cast<int>(app.ui.language)];
+}
+
+void lesson_field(AppState& app, float width) {
+    Ui& ui = app.ui;
+    std::string_view label = ui.tr(Str::lesson), value = ui.tr(Str::lesson_none);
+    if (app.lesson) {
+        value = lesson_title(app, *app.lesson);
+    } else if (app.preset) {
+        label = ui.tr(Str::preset);
+        value = app.preset->title;
+    }
+    if (field(ui, "lesson", label, value, width, true)) ImGui::OpenPopup("lessons");
+    if (!begin_list(ui, "lessons", width)) return;
+    if (!lessons().empty()) list_heading(ui, ui.tr(Str::lesson));
+    for (const Lesson& lesson : lessons())
+        if (list_row(ui, lesson_title(app, lesson), {}, app.lesson == &lesson)) app.open_lesson(lesson);
+    list_heading(ui, ui.tr(Str::preset));
+    for (const Preset& preset : presets())
+        if (list_row(ui, preset.title, {}, !app.lesson && app.preset == &preset)) app.open_preset(preset);
+    ImGui::EndPopup();
+}
+
+void algorithm_field(AppState& app, float width) {
+    Ui& ui = app.ui;
+    const Algorithm* current = find_algorithm(app.session.recipe().algorithm);
+    if (field(ui, "algorithm", ui.tr(Str::algorithm), current ? current->title : "", width, true))
+        ImGui::OpenPopup("algorithms");
+    if (!begin_list(ui, "algorithms", width)) return;
+    for (const Algorithm& algorithm : algorithms())
+        if (list_row(ui, algorithm.title, algorithm.source, &algorithm == current)) choose_algorithm(app, algorithm);
+    ImGui::EndPopup();
+}
+
+// Why a kernel cannot be chosen now; empty: it can.
+std::string refusal(const AppState& app, const gpu::KernelInfo& kernel) {
+    const Recipe& recipe = app.session.recipe();
+    if (kernel.algorithm != recipe.algorithm) {
+        const Algorithm* own = find_algorithm(kernel.algorithm);
+        return app.ui.tr(Str::kernel_for, {{"name", own ? own->title : kernel.algorithm}});
+    }
+    try {
+        gpu::check_runnable(kernel, recipe.problem);
+    } catch (const Error& error) { return error.what(); }
+    return {};
+}
+
+void kernel_field(AppState& app, float width) {
+    Ui& ui = app.ui;
+    const Recipe& recipe = app.session.recipe();
+    const std::string_view value = recipe.kernel.empty() ? ui.tr(Str::kernel_no) : std::string_view(recipe.kernel);
+    if (field(ui, "kernel", ui.tr(Str::kernel), value, width, true)) ImGui::OpenPopup("kernels");
+    if (!begin_list(ui, "kernels", width)) return;
+    if (list_row(ui, ui.tr(Str::kernel_no), {}, recipe.kernel.empty())) choose_kernel(app, {});
+    for (const bool matching : {true, false}) {
+        for (const gpu::KernelInfo& kernel : gpu::kernels()) {
+            if ((kernel.algorithm == recipe.algorithm) != matching) continue;
+            const std::string why = refusal(app, kernel);
+            if (list_row(ui, kernel.id, why.empty() ? kernel.title : std::string_view(why), recipe.kernel == kernel.id,
+                         why.empty() ? Enabled::Yes : Enabled::No))
+                choose_kernel(app, kernel.id);
+        }
+    }
+    ImGui::EndPopup();
+}
+
+void head_field(AppState& app, float width) {
+    Ui& ui = app.ui;
+    const int heads = app.run ? app.run->recipe.problem.total_heads() : 1;
+    const std::string value = fmt::format("{} / {}", app.player->head() + 1, heads);
+    if (field(ui, "head", ui.tr(Str::head), value, width, true)) ImGui::OpenPopup("heads");
+    if (!begin_list(ui, "heads", width)) return;
+    ImGuiListClipper clipper;
+    clipper.Begin(heads);
+    while (clipper.Step()) {
+        for (int h = clipper.DisplayStart; h < clipper.DisplayEnd; ++h) {
+            ImGui::PushID(h);
+            const std::string title =
+                ui.tr(Str::head_of, {{"head", std::to_string(h + 1)}, {"heads", std::to_string(heads)}});
+            if (list_row(ui, title, {}, h == app.player->head())) app.player->set_head(h);
+            ImGui::PopID();
+        }
+    }
+    ImGui::EndPopup();
+}
+
+struct Verdicts {
+    BadgeKind kind = BadgeKind::Neutral;
+    std::string where, text, why;
+};
+
+Verdicts verdict_of(const AppState& app) {
+    const Ui& ui = app.ui;
+    Verdicts v;
+    if (!app.run) return {BadgeKind::Neutral, ui.tr(Str::comparison), ui.tr(Str::match_not_compared), ""};
+    const Run& run = *app.run;
+    if (!run.kernel_run) {
+        v.where = ui.tr(Str::comparison);
+        v.text = ui.tr(run.recipe.kernel.empty() ? Str::kernel_none : Str::match_not_compared);
+        v.why = run.kernel_message;
+        return v;
+    }
+    const KernelRun& kernel = *run.kernel_run;
+    switch (kernel.where) {
+        case Where::Host: {
+            static const bool device = gpu::device_status().available;  // asked once: it may load a driver
+            v.where = ui.tr(device ? Str::kernel_host_chosen : Str::kernel_host);
+            break;
+        }
+        case Where::LiveCuda:
+            v.where = ui.tr(Str::kernel_live, {{"device", kernel.device}});
+            break;
+        case Where::Recorded:
+            v.where = ui.tr(Str::kernel_recorded, {{"device", kernel.device}, {"date", kernel.date}});
+            break;
+    }
+    const Comparison& c = *run.comparison;
+    std::string result;
+    switch (c.verdict) {
+        case Verdict::Equal:
+            result = ui.tr(Str::match_ok, {{"error", error_text(c.worst_error)}});
+            break;
+        case Verdict::Different:
+            result = ui.tr(Str::match_differs);
+            break;
+        case Verdict::NonFinite:
+            result = ui.tr(Str::match_non_finite);
+            break;
+    }
+    v.kind = c.verdict == Verdict::Equal && c.bytes_equal ? BadgeKind::Ok : BadgeKind::Differs;
+    if (c.verdict == Verdict::Equal && !c.bytes_equal) result = ui.tr(Str::match_bytes_differ);
+    v.text = std::string(ui.tr(Str::comparison)) + ": " + result;
+    if (c.first) v.why = describe(*c.first, run.recipe.problem);
+    return v;
+}
+
+float verdict_width(const Ui& ui, const Verdicts& v) {
+    return ui.px(16 + 18) +
+           std::max(text_width(ui.fonts.body, v.text), text_width(ui.fonts.small, v.where) - ui.px(18));
+}
+
+// Right-aligned: where the kernel ran over what came out. A click shows the comparison large.
+void draw_verdict(AppState& app, const Verdicts& v, float width) {
+    Ui& ui = app.ui;
+    const Theme& t = ui.theme();
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = ui.px(40), right = at.x + width - ui.px(8);
+    if (ImGui::InvisibleButton("verdict", {width, height})) toggle_focus(app, Panel::Compare);
+    const bool over = ImGui::IsItemHovered();
+    if (over) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
+    const std::string where = fitted(ui.fonts.small, v.where, width - ui.px(16));
+    const std::string text = fitted(ui.fonts.body, v.text, width - ui.px(34));
+    const Rgb ink = v.kind == BadgeKind::Differs ? t.alarm : v.kind == BadgeKind::Ok ? t.text : t.quiet;
+    draw_text_on(draw, ui.fonts.small, right - text_width(ui.fonts.small, where), at.y + ui.px(14), u32(t.quiet),
+                 where);
+    const float x = right - text_width(ui.fonts.body, text);
+    draw_text_on(draw, ui.fonts.body, x, at.y + ui.px(33), u32(ink), text);
+    if (v.kind != BadgeKind::Neutral)
+        draw_icon(draw, v.kind == BadgeKind::Ok ? Icon::Check : Icon::Cross, {x - ui.px(11), at.y + ui.px(28)},
+                  ui.px(14), u32(ink));
+    if (over && !v.why.empty() && begin_tip(ui)) {
+        ImGui::PushTextWrapPos(ui.px(420));
+        ImGui::TextUnformatted(v.why.c_str());
+        ImGui::PopTextWrapPos();
+        end_tip();
+    }
+}
+
+// In place of the verdict while a run takes long: how far it is, and a way to stop it.
+void draw_progress(AppState& app, float width) {
+    Ui& ui = app.ui;
+    const Theme& t = ui.theme();
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float progress = std::clamp(app.session.progress(), 0.0f, 1.0f);
+    const Recipe& recipe = app.session.recipe();
+    const std::string& name = progress > 0 && !recipe.kernel.empty() ? recipe.kernel : recipe.algorithm;
+    const std::string text =
+        progress > 0 ? ui.tr(Str::running_percent,
+                             {{"name", name}, {"percent", std::to_string(static_cast<int>(progress * 100))}})
+                     : ui.tr(Str::running, {{"name", name}});
+    const float room = width - ui.px(44);
+    draw_text_on(draw, ui.fonts.small, at.x + ui.px(8), at.y + ui.px(18), u32(t.quiet),
+                 fitted(ui.fonts.small, text, room));
+    const float y = at.y + ui.px(28), x0 = at.x + ui.px(8), x1 = at.x + room;
+    draw->AddRectFilled({x0, y}, {x1, y + ui.px(4)}, u32(t.line), ui.px(2));
+    if (progress > 0) {
+        draw->AddRectFilled({x0, y}, {x0 + (x1 - x0) * progress, y + ui.px(4)}, u32(t.text), ui.px(2));
+    } else {  // not known: a piece that travels
+        const float where = static_cast<float>(std::fmod(app.time, 1.2) / 1.2), w = (x1 - x0) * 0.25f;
+        const float x = x0 + (x1 - x0 - w) * where;
+        draw->AddRectFilled({x, y}, {x + w, y + ui.px(4)}, u32(t.text), ui.px(2));
+    }
+    ImGui::SetCursorScreenPos({at.x + width - ui.px(36), at.y + ui.px(4)});
+    if (icon_button(ui, "cancel", Icon::Close, ui.tr(Str::cancel))) app.session.cancel();
+}
+
+// A button of 32 pixels whose picture `paint` draws around its middle.
+template <class Paint>
+bool picture_button(Ui& ui, const char* id, const char* tip, Enabled enabled, Paint paint) {
+    const Theme& t = ui.theme();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float size = ui.px(32);
+    const bool on = enabled == Enabled::Yes, clicked = ImGui::InvisibleButton(id, {size, size}) && on;
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    if (on && ImGui::IsItemHovered())
+        draw->AddRectFilled(at, {at.x + size, at.y + size}, u32(mix(t.raised, t.text, 0.06f)), ui.px(4));
+    paint(draw, ImVec2(at.x + size / 2, at.y + size / 2), u32(on ? t.text : mix(t.ground, t.quiet, 0.5f)));
+    if (ImGui::IsItemHovered() && begin_tip(ui)) {
+        ImGui::TextUnformatted(tip);
+        end_tip();
+    }
+    return clicked;
+}
+
+// A bent arrow to the left (undo) or to the right (redo).
+void bent_arrow(const Ui& ui, ImDrawList* draw, ImVec2 c, unsigned color, float dir) {
+    const float u = ui.px(1);
+    const auto p = [&](float x, float y) { return ImVec2(c.x + x * dir * u, c.y + y * u); };
+    draw->PathLineTo(p(-5, -2));
+    draw->PathLineTo(p(1.5f, -2));
+    draw->PathBezierCubicCurveTo(p(7, -2), p(7, 5.5f), p(1.5f, 5.5f));
+    draw->PathLineTo(p(-2, 5.5f));
+    draw->PathStroke(color, 0, 1.6f * u);
+    const ImVec2 head[] = {p(-1.5f, -6), p(-5.5f, -2), p(-1.5f, 2)};
+    draw->AddPolyline(head, 3, color, 0, 1.6f * u);
+}
+
+float draw_tools(AppState& app, float right, float y) {
+    Ui& ui = app.ui;
+    const float step = ui.px(32);
+    float x = right - 5 * step;
+    const float left = x;
+    const auto next = [&] {
+        ImGui::SetCursorScreenPos({x, y});
+        x += step;
+    };
+    const auto enabled = [](bool on) { return on ? Enabled::Yes : Enabled::No; };
+    next();
+    if (picture_button(ui, "undo", ui.tr(Str::undo), enabled(app.session.can_undo()),
+                       [&](ImDrawList* d, ImVec2 c, unsigned color) { bent_arrow(ui, d, c, color, 1); }))
+        app.session.undo();
+    next();
+    if (picture_button(ui, "redo", ui.tr(Str::redo), enabled(app.session.can_redo()),
+                       [&](ImDrawList* d, ImVec2 c, unsigned color) { bent_arrow(ui, d, c, color, -1); }))
+        app.session.redo();
+    next();
+    const bool english = ui.language == Language::English;
+    if (picture_button(ui, "language", ui.tr(Str::key_language), Enabled::Yes,
+                       [&](ImDrawList* d, ImVec2 c, unsigned color) {
+                           const char* text = english ? "中" : "EN";  // what a click changes to
+                           ImFont* font = english ? ui.fonts.body : ui.fonts.small;
+                           const ImVec2 size = text_size(font, text);
+                           draw_text(d, font, {c.x - size.x / 2, c.y - size.y / 2}, color, text);
+                       }))
+        toggle_language(app);
+    next();
+    if (picture_button(ui, "theme", ui.tr(Str::key_theme), Enabled::Yes, [&](ImDrawList* d, ImVec2 c, unsigned color) {
+            const float r = ui.px(6.5f);
+            d->AddCircle(c, r, color, 32, ui.px(1.6f));
+            d->PathArcTo(c, r, -1.5708f, 1.5708f, 24);
+            d->PathFillConvex(color);
+        }))
+        toggle_theme(app);
+    next();
+    if (icon_button(ui, "help", Icon::Help, ui.tr(Str::help))) app.help_open = !app.help_open;
+    return left;
+}
+
+}  // namespace
+
+std::string problem_summary(const Ui& ui, const Problem& p) {
+    std::string text = p.n == p.nk ? fmt::format("N={}", p.n) : fmt::format("N={} Nk={}", p.n, p.nk);
+    text += p.d == p.dv ? fmt::format(" d={}", p.d) : fmt::format(" d={},{}", p.d, p.dv);
+    text += fmt::format(", {} × {}", p.br, p.bc);
+    if (p.causal) text += fmt::format(", {}", ui.tr(Str::causal_short));
+    return text;
+}
+
+void draw_top_bar(AppState& app) {
+    Ui& ui = app.ui;
+    FrameState& state = frame_state(app);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float right = at.x + ImGui::GetContentRegionAvail().x;
+    const float tools = draw_tools(app, right, at.y + ui.px(4));
+
+    if (!app.session.busy())
+        state.busy_since = -1;
+    else if (state.busy_since < 0)
+        state.busy_since = app.time;
+    const bool progress = app.session.busy() && (!app.run || app.time - state.busy_since > kQuietBusySeconds);
+    const Verdicts verdict = verdict_of(app);
+
+    // The fields share what the verdict leaves, in proportion to what they like to have.
+    const bool heads = app.player && app.run->recipe.problem.total_heads() > 1;
+    const std::string summary = problem_summary(ui, app.session.recipe().problem);
+    float want[] = {ui.px(236), ui.px(208), ui.px(196), heads ? ui.px(76) : 0,
+                    text_width(ui.fonts.body, summary) + ui.px(32)};
+    float sum = 0;
+    for (float w : want) sum += w;
+    const float gap = ui.px(4), space = tools - at.x - 5 * gap - ui.px(8);
+    const float verdict_w = std::min(verdict_width(ui, verdict), std::max(ui.px(200), space - sum));
+    const float shrink = std::min(1.0f, (space - verdict_w - want[3] - want[4]) / (sum - want[3] - want[4]));
+    for (int k = 0; k < 3; ++k) want[k] = std::floor(want[k] * shrink);
+
+    float x = at.x - ui.px(8);  // the first label stands on the grid
+    const auto next = [&](float width) {
+        ImGui::SetCursorScreenPos({x, at.y});
+        x += width + gap;
+    };
+    next(want[0]), lesson_field(app, want[0]);
+    next(want[1]), algorithm_field(app, want[1]);
+    next(want[2]), kernel_field(app, want[2]);
+    if (heads) next(want[3]), head_field(app, want[3]);
+    next(want[4]);
+    if (field(ui, "problem", ui.tr(Str::problem), summary, want[4], true)) app.inputs_open = !app.inputs_open;
+
+    ImGui::SetCursorScreenPos({tools - ui.px(8) - verdict_w, at.y});
+    progress ? draw_progress(app, verdict_w) : draw_verdict(app, verdict, verdict_w);
+}
+
+}  // namespace flashstep::viz
