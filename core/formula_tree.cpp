@@ -90,15 +90,15 @@ constexpr Symbol kSymbols[] = {
     {"_", "_", Class::Ordinary},
 };
 
-constexpr std::string_view kFunctions[] = {"max", "min", "exp", "log", "ln", "diag", "softmax", "rowmax", "rowsum",
-                                           "mask", "dim", "det", "arg"};
+constexpr std::string_view kFunctions[] = {"max",    "min",    "exp",  "log", "ln",  "diag", "softmax",
+                                           "rowmax", "rowsum", "mask", "dim", "det", "arg"};
 
 struct Space {
     std::string_view name;
     float em;
 };
-constexpr Space kSpaces[] = {{",", 0.167f}, {":", 0.222f}, {";", 0.278f}, {" ", 0.25f}, {"!", -0.167f},
-                             {"quad", 1.0f}, {"qquad", 2.0f}};
+constexpr Space kSpaces[] = {{",", 0.167f},  {":", 0.222f},  {";", 0.278f},  {" ", 0.25f},
+                             {"!", -0.167f}, {"quad", 1.0f}, {"qquad", 2.0f}};
 
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -107,7 +107,11 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 std::size_t utf8_length(std::string_view s, std::size_t at) {
     const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
     const unsigned char c = byte(at);
-    const std::size_t n = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+    const std::size_t n = c < 0x80                ? 1
+                          : c >= 0xC2 && c < 0xE0 ? 2
+                          : c >= 0xE0 && c < 0xF0 ? 3
+                          : c >= 0xF0 && c < 0xF5 ? 4
+                                                  : 0;
     if (n == 0 || at + n > s.size()) return 0;
     for (std::size_t k = 1; k < n; ++k) {
         if ((byte(at + k) & 0xC0) != 0x80) return 0;
@@ -234,7 +238,8 @@ class Parser {
         Node n;
         n.kind = Kind::Scripts;
         n.cls = base.cls;
-        n.limits = base.cls == Class::BigOperator || (base.cls == Class::Operator && (base.text == "max" || base.text == "min"));
+        n.limits = base.cls == Class::BigOperator ||
+                   (base.cls == Class::Operator && (base.text == "max" || base.text == "min"));
         if (base.kind == Kind::Atom || base.kind == Kind::Accent) {
             n.symbol = formula_symbol(flat(base), sub ? flat(*sub) : "", super ? flat(*super) : "");
         }
@@ -275,7 +280,9 @@ class Parser {
         }
         if (is_digit(c)) {
             const std::size_t from = at_;
-            while (at_ < s_.size() && (is_digit(s_[at_]) || (s_[at_] == '.' && at_ + 1 < s_.size() && is_digit(s_[at_ + 1])))) ++at_;
+            while (at_ < s_.size() &&
+                   (is_digit(s_[at_]) || (s_[at_] == '.' && at_ + 1 < s_.size() && is_digit(s_[at_ + 1]))))
+                ++at_;
             return atom(s_.substr(from, at_ - from), Class::Ordinary);
         }
         // "dQ" is one name: the gradient. "d" followed by another capital is two.
@@ -292,20 +299,31 @@ class Parser {
         at_ += n;
         if (is_letter(c)) return atom(text, Class::Ordinary, Face::Italic);
         switch (c) {
-            case '+': return atom("+", Class::Binary);
-            case '-': return atom("−", Class::Binary);
-            case '*': return atom("∗", Class::Binary);
-            case '=': return atom("=", Class::Relation);
-            case '<': return atom("<", Class::Relation);
-            case '>': return atom(">", Class::Relation);
-            case ':': return atom(":", Class::Relation);
+            case '+':
+                return atom("+", Class::Binary);
+            case '-':
+                return atom("−", Class::Binary);
+            case '*':
+                return atom("∗", Class::Binary);
+            case '=':
+                return atom("=", Class::Relation);
+            case '<':
+                return atom("<", Class::Relation);
+            case '>':
+                return atom(">", Class::Relation);
+            case ':':
+                return atom(":", Class::Relation);
             case '(':
-            case '[': return atom(text, Class::Open);
+            case '[':
+                return atom(text, Class::Open);
             case ')':
-            case ']': return atom(text, Class::Close);
+            case ']':
+                return atom(text, Class::Close);
             case ',':
-            case ';': return atom(text, Class::Punctuation);
-            default: break;
+            case ';':
+                return atom(text, Class::Punctuation);
+            default:
+                break;
         }
         for (const Symbol& symbol : kSymbols) {
             if (symbol.text == text) return atom(text, symbol.cls, symbol.face);
@@ -405,8 +423,9 @@ class Parser {
         if (name == "mathrm" || name == "mathbf" || name == "text" || name == "operatorname") {
             const std::string text = raw_group(name);
             // \mathrm{diag} is a function; \mathrm{old}, \mathbf{dQ} and \text{...} are words.
-            const bool function = std::find(std::begin(kFunctions), std::end(kFunctions), text) != std::end(kFunctions) ||
-                                  name == "operatorname";
+            const bool function =
+                std::find(std::begin(kFunctions), std::end(kFunctions), text) != std::end(kFunctions) ||
+                name == "operatorname";
             return atom(text, function ? Class::Operator : Class::Ordinary);
         }
         if (name == "mathbb") {

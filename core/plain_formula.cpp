@@ -113,10 +113,18 @@ void write_row(const Node& row, std::string& out, bool tight) {
 
 void write(const Node& node, std::string& out, bool tight) {
     switch (node.kind) {
-        case Kind::Row: write_row(node, out, tight); break;
-        case Kind::Atom: out += node.text; break;
-        case Kind::Scripts: write_scripts(node, out); break;
-        case Kind::Fraction: out += factor(node.children[0]) + "/" + factor(node.children[1]); break;
+        case Kind::Row:
+            write_row(node, out, tight);
+            break;
+        case Kind::Atom:
+            out += node.text;
+            break;
+        case Kind::Scripts:
+            write_scripts(node, out);
+            break;
+        case Kind::Fraction:
+            out += factor(node.children[0]) + "/" + factor(node.children[1]);
+            break;
         case Kind::Root: {
             const std::string inside = text_of(node.children[0], true);
             out += length(inside) == 1 ? "√" + inside : "√(" + inside + ")";
@@ -128,7 +136,9 @@ void write(const Node& node, std::string& out, bool tight) {
             out += node.text == "~" ? "\u0303" : node.text == "^" ? "\u0302" : "\u0304";
             break;
         }
-        case Kind::Fence: out += node.text + text_of(node.children[0], tight) + node.close; break;
+        case Kind::Fence:
+            out += node.text + text_of(node.children[0], tight) + node.close;
+            break;
         case Kind::Space:
             if (node.width > 0.2f && !out.empty() && out.back() != ' ') out += ' ';
             break;

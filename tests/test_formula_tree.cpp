@@ -43,9 +43,28 @@ TEST_CASE("malformed input gives an error with its column and never a crash") {
     CHECK(parse_formula(R"(a + \foo)").error == R"(unknown command \foo at column 5)");
     CHECK(parse_formula("x_{i").error == "'{' without '}' at column 3");
     CHECK(parse_formula("x}").error == "'}' without '{' at column 2");
-    for (const char* bad : {"x_", "x^", "x__i", "x_i_j", R"(\frac)", R"(\frac{1})", R"(\frac 1)", R"(\sqrt)", R"(\)", "{", "}",
-                            R"(\left()", R"(\right))", R"(\left x)", R"(\mathrm)", R"(\mathrm{)", R"(\mathbb{Q})", R"(\tilde)",
-                            "\xff", "\xe2\x88", "a\x01", R"(\text{\frac}})"}) {
+    for (const char* bad : {"x_",
+                            "x^",
+                            "x__i",
+                            "x_i_j",
+                            R"(\frac)",
+                            R"(\frac{1})",
+                            R"(\frac 1)",
+                            R"(\sqrt)",
+                            R"(\)",
+                            "{",
+                            "}",
+                            R"(\left()",
+                            R"(\right))",
+                            R"(\left x)",
+                            R"(\mathrm)",
+                            R"(\mathrm{)",
+                            R"(\mathbb{Q})",
+                            R"(\tilde)",
+                            "\xff",
+                            "\xe2\x88",
+                            "a\x01",
+                            R"(\text{\frac}})"}) {
         CAPTURE(std::string(bad));
         CHECK_FALSE(parse_formula(bad).error.empty());
         CHECK(parse_formula(bad).root.empty());

@@ -57,8 +57,13 @@ TEST_CASE("width counts characters, and the whole part ends at the decimal point
 
 TEST_CASE("an exact number reads back as the same double") {
     for (const double v : {0.1, -1.0 / 3, 6.02214076e23, 1e-7, 123456789.0}) {
-        std::string text = exact_number(v);
-        for (std::size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, std::string("−").size(), "-");
+        const std::string shown = exact_number(v), minus = "−";
+        std::string text;
+        for (std::size_t at = 0; at < shown.size();) {
+            const bool sign = shown.compare(at, minus.size(), minus) == 0;
+            text += sign ? '-' : shown[at];
+            at += sign ? minus.size() : 1;
+        }
         CHECK(std::strtod(text.c_str(), nullptr) == v);
     }
     CHECK(exact_number(-kInfinite) == "−∞");

@@ -25,8 +25,9 @@ FormulaLayout lay(std::string_view s, FormulaStyle style = FormulaStyle::Inline)
 }
 
 const FormulaBox& glyph(const FormulaLayout& f, char32_t c) {
-    const auto it = std::find_if(f.boxes.begin(), f.boxes.end(),
-                                 [&](const FormulaBox& b) { return b.kind == FormulaBox::Kind::Glyph && b.glyph == c; });
+    const auto it = std::find_if(f.boxes.begin(), f.boxes.end(), [&](const FormulaBox& b) {
+        return b.kind == FormulaBox::Kind::Glyph && b.glyph == c;
+    });
     REQUIRE(it != f.boxes.end());
     return *it;
 }
@@ -69,7 +70,8 @@ TEST_CASE("scripts of scripts are smaller still") {
 TEST_CASE("the bar of a fraction lies between its parts and is as wide as the wider one") {
     for (const FormulaStyle style : {FormulaStyle::Inline, FormulaStyle::Display}) {
         const FormulaLayout f = lay(R"(\frac{a}{bcd})", style);
-        const FormulaBox &bar = of_kind(f, FormulaBox::Kind::Rule), &a = glyph(f, U'a'), &b = glyph(f, U'b'), &d = glyph(f, U'd');
+        const FormulaBox &bar = of_kind(f, FormulaBox::Kind::Rule), &a = glyph(f, U'a'), &b = glyph(f, U'b'),
+                         &d = glyph(f, U'd');
         CHECK(a.y <= bar.y);
         CHECK(b.y - b.ascent >= bar.y + bar.h);
         CHECK(bar.x <= b.x);
@@ -109,8 +111,10 @@ TEST_CASE("a displayed sum has its limits below and above, an inline one beside"
 }
 
 TEST_CASE("a fence grows with its content") {
-    const FormulaLayout tall = lay(R"(\left( \frac{a}{b} \right))", FormulaStyle::Display), low = lay(R"(\left( a \right))");
-    const FormulaBox &big = of_kind(tall, FormulaBox::Kind::Delimiter), &small = of_kind(low, FormulaBox::Kind::Delimiter);
+    const FormulaLayout tall = lay(R"(\left( \frac{a}{b} \right))", FormulaStyle::Display),
+                        low = lay(R"(\left( a \right))");
+    const FormulaBox &big = of_kind(tall, FormulaBox::Kind::Delimiter),
+                     &small = of_kind(low, FormulaBox::Kind::Delimiter);
     CHECK(big.h > small.h * 1.3f);
     CHECK(big.y <= glyph(tall, U'a').y - glyph(tall, U'a').ascent);
 }

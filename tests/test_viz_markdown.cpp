@@ -13,7 +13,8 @@ using Run = MdRun::Kind;
 
 TEST_CASE("blocks and runs come out in order") {
     const MdDocument d = parse_markdown(
-        "# Tiles\n\nLoad $Q_i$ **once**, see [step 17](step:17) and `S_ij`.\n\n- one\n- two\n  1. inner\n\n> Why?\n\n---\n");
+        "# Tiles\n\nLoad $Q_i$ **once**, see [step 17](step:17) and `S_ij`.\n\n- one\n- two\n  1. inner\n\n> "
+        "Why?\n\n---\n");
     REQUIRE(d.blocks.size() == 7);
     CHECK(d.blocks[0].kind == Kind::Heading);
     CHECK(d.blocks[0].level == 1);
@@ -59,8 +60,10 @@ TEST_CASE("a line break in the source is a space between words and nothing betwe
 
 TEST_CASE("any text lays out within the width, and narrower means higher") {
     const std::string text =
-        "# 分块计算 and a heading that wraps when it must\n\nWords and $\\tilde{P}_{ij} V_j$, a_very_long_identifier_that_no_line_can_hold_"
-        "because_it_does_not_end. 每次把一个 tile 载入片上 SRAM，在线 softmax 只需要 $m_i$ 与 $\\ell_i$。\n\n> quoted `code`\n\n```\nint x = 1;\n```\n"
+        "# 分块计算 and a heading that wraps when it must\n\nWords and $\\tilde{P}_{ij} V_j$, "
+        "a_very_long_identifier_that_no_line_can_hold_"
+        "because_it_does_not_end. 每次把一个 tile 载入片上 SRAM，在线 softmax 只需要 $m_i$ 与 $\\ell_i$。\n\n> quoted "
+        "`code`\n\n```\nint x = 1;\n```\n"
         "\n$$O_i \\leftarrow \\mathrm{diag}(e^{m_i^{(j-1)} - m_i^{(j)}}) O_i + \\tilde{P}_{ij} V_j$$\n";
     const std::string_view texts[] = {text};
     Headless h(1280, 720, 1, texts);
@@ -102,7 +105,8 @@ TEST_CASE("a click on a link gives its target, a click beside it nothing") {
 }
 
 TEST_CASE("broken Markdown is text") {
-    for (const char* s : {"", "[", "[x](", "**", "`", "$", "$$", "> > >", "- - -", "1.", "|a|b|\n|-|-|\n", "<b>x</b>", "\xff\xfe", "&nosuch;"}) {
+    for (const char* s : {"", "[", "[x](", "**", "`", "$", "$$", "> > >", "- - -", "1.", "|a|b|\n|-|-|\n", "<b>x</b>",
+                          "\xff\xfe", "&nosuch;"}) {
         CAPTURE(std::string(s));
         Headless h(200, 200);
         MarkdownView view;

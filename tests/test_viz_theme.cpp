@@ -12,7 +12,8 @@ namespace {
 constexpr ThemeMode kModes[] = {ThemeMode::Dark, ThemeMode::Light};
 
 Rgb from_u32(unsigned c) {
-    return {static_cast<float>(c & 255) / 255, static_cast<float>(c >> 8 & 255) / 255, static_cast<float>(c >> 16 & 255) / 255};
+    return {static_cast<float>(c & 255) / 255, static_cast<float>(c >> 8 & 255) / 255,
+            static_cast<float>(c >> 16 & 255) / 255};
 }
 
 }  // namespace

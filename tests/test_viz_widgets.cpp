@@ -47,7 +47,8 @@ TEST_CASE("fonts are complete or say what is missing, and every size is there") 
     }
     CHECK(f.body->FindGlyphNoFallback(static_cast<ImWchar>(U'课')) != nullptr);
     // Figures of one width: columns align.
-    for (char c = '0'; c <= '9'; ++c) CHECK(f.number->GetCharAdvance(static_cast<ImWchar>(c)) == f.number->GetCharAdvance('0'));
+    for (char c = '0'; c <= '9'; ++c)
+        CHECK(f.number->GetCharAdvance(static_cast<ImWchar>(c)) == f.number->GetCharAdvance('0'));
     CHECK(f.number->GetCharAdvance(static_cast<ImWchar>(U'−')) == f.number->GetCharAdvance('0'));
 }
 
@@ -146,7 +147,8 @@ TEST_CASE("a 64 x 64 grid of numbers is drawn in about a millisecond") {
         h.frame([&](Ui& ui) {
             const auto start = std::chrono::steady_clock::now();
             matrix_grid(ui, g, fit, {20, 20});
-            best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+            best = std::min(
+                best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
         });
     }
     MESSAGE("drawn in ms: " << best);

@@ -7,7 +7,8 @@
 
 namespace flashstep::viz {
 
-int capacity_bar(Ui& ui, const char* id, std::span<const CapacityPart> parts, std::int64_t capacity, std::int64_t peak) {
+int capacity_bar(Ui& ui, const char* id, std::span<const CapacityPart> parts, std::int64_t capacity,
+                 std::int64_t peak) {
     const Theme& t = ui.theme();
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const float width = std::max(ui.px(40), ImGui::GetContentRegionAvail().x), height = ui.px(20);
@@ -57,7 +58,8 @@ int capacity_bar(Ui& ui, const char* id, std::span<const CapacityPart> parts, st
     }
     if (peak > 0) {  // a notch where it was fullest
         const float px = std::min(x(peak), at.x + width - ui.px(1));
-        draw->AddTriangleFilled({px - ui.px(4), bottom + ui.px(5)}, {px + ui.px(4), bottom + ui.px(5)}, {px, bottom}, u32(t.quiet));
+        draw->AddTriangleFilled({px - ui.px(4), bottom + ui.px(5)}, {px + ui.px(4), bottom + ui.px(5)}, {px, bottom},
+                                u32(t.quiet));
     }
     return hovered;
 }
@@ -67,7 +69,8 @@ bool bar_row(Ui& ui, const BarRow& row) {
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = ui.px(24);
-    const float label_w = ui.px(row.label.empty() ? 32.0f : 88.0f), number_w = ui.px(84), mid = std::round(at.y + height / 2);
+    const float label_w = ui.px(row.label.empty() ? 32.0f : 88.0f), number_w = ui.px(84),
+                mid = std::round(at.y + height / 2);
     ImGui::Dummy({width, height});
     const bool over = ImGui::IsItemHovered();
     if (over && !row.tensor.empty()) ui.hot.set(row.tensor);
@@ -98,9 +101,10 @@ bool bar_row(Ui& ui, const BarRow& row) {
         draw->AddRect({left, top - ui.px(3)}, {left + ghost, bottom + ui.px(3)}, u32(t.quiet), ui.px(2));
     }
     if (ImFont* font = ui.fonts.number) {
-        const ImVec2 size = font->CalcTextSizeA(font->FontSize, 1e9f, 0, row.number.data(), row.number.data() + row.number.size());
-        draw->AddText(font, font->FontSize, {std::round(at.x + width - size.x), std::round(mid - size.y / 2)}, u32(t.text),
-                      row.number.data(), row.number.data() + row.number.size());
+        const ImVec2 size =
+            font->CalcTextSizeA(font->FontSize, 1e9f, 0, row.number.data(), row.number.data() + row.number.size());
+        draw->AddText(font, font->FontSize, {std::round(at.x + width - size.x), std::round(mid - size.y / 2)},
+                      u32(t.text), row.number.data(), row.number.data() + row.number.size());
     }
     return over;
 }

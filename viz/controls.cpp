@@ -8,7 +8,8 @@ namespace flashstep::viz {
 namespace {
 
 void add_text(ImDrawList* draw, ImFont* font, ImVec2 at, ImU32 color, std::string_view text) {
-    draw->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)}, color, text.data(), text.data() + text.size());
+    draw->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)}, color, text.data(),
+                  text.data() + text.size());
 }
 
 ImVec2 text_size(ImFont* font, std::string_view text) {
@@ -25,7 +26,9 @@ void draw_icon(ImDrawList* draw, Icon icon, ImVec2 c, float size, unsigned color
     const auto arrow = [&](float x, float dir, float half = 4.5f) {
         draw->AddTriangleFilled(p(x + 3.5f * dir, 0), p(x - 3.5f * dir, -half), p(x - 3.5f * dir, half), color);
     };
-    const auto bar = [&](float x, float half = 5) { draw->AddRectFilled(p(x - 0.9f, -half), p(x + 0.9f, half), color); };
+    const auto bar = [&](float x, float half = 5) {
+        draw->AddRectFilled(p(x - 0.9f, -half), p(x + 0.9f, half), color);
+    };
     const auto stroke = [&](std::initializer_list<ImVec2> points, float w = 1.6f) {
         draw->AddPolyline(points.begin(), static_cast<int>(points.size()), color, 0, w * u);
     };
@@ -42,27 +45,51 @@ void draw_icon(ImDrawList* draw, Icon icon, ImVec2 c, float size, unsigned color
         }
     };
     switch (icon) {
-        case Icon::First: bar(-5), arrow(1.5f, -1, 5); break;
-        case Icon::Last: bar(5), arrow(-1.5f, 1, 5); break;
-        case Icon::PreviousLine: line(-1); break;
-        case Icon::NextLine: line(1); break;
-        case Icon::PreviousTile: tile(-1); break;
-        case Icon::NextTile: tile(1); break;
-        case Icon::PreviousRow: row(-1); break;
-        case Icon::NextRow: row(1); break;
-        case Icon::Play: draw->AddTriangleFilled(p(6, 0), p(-4, -6), p(-4, 6), color); break;
+        case Icon::First:
+            bar(-5), arrow(1.5f, -1, 5);
+            break;
+        case Icon::Last:
+            bar(5), arrow(-1.5f, 1, 5);
+            break;
+        case Icon::PreviousLine:
+            line(-1);
+            break;
+        case Icon::NextLine:
+            line(1);
+            break;
+        case Icon::PreviousTile:
+            tile(-1);
+            break;
+        case Icon::NextTile:
+            tile(1);
+            break;
+        case Icon::PreviousRow:
+            row(-1);
+            break;
+        case Icon::NextRow:
+            row(1);
+            break;
+        case Icon::Play:
+            draw->AddTriangleFilled(p(6, 0), p(-4, -6), p(-4, 6), color);
+            break;
         case Icon::Pause:
             draw->AddRectFilled(p(-4.5f, -5.5f), p(-1.5f, 5.5f), color);
             draw->AddRectFilled(p(1.5f, -5.5f), p(4.5f, 5.5f), color);
             break;
-        case Icon::Bookmark: stroke({p(-3.5f, -6), p(3.5f, -6), p(3.5f, 5.5f), p(0, 2.5f), p(-3.5f, 5.5f), p(-3.5f, -6.5f)}); break;
+        case Icon::Bookmark:
+            stroke({p(-3.5f, -6), p(3.5f, -6), p(3.5f, 5.5f), p(0, 2.5f), p(-3.5f, 5.5f), p(-3.5f, -6.5f)});
+            break;
         case Icon::BookmarkFilled:
             draw->AddQuadFilled(p(-4, -6), p(0, -6), p(0, 2.5f), p(-4, 6), color);
             draw->AddQuadFilled(p(0, -6), p(4, -6), p(4, 6), p(0, 2.5f), color);
             break;
         case Icon::Close:
-        case Icon::Cross: stroke({p(-4, -4), p(4, 4)}, 2), stroke({p(-4, 4), p(4, -4)}, 2); break;
-        case Icon::Check: stroke({p(-5, 0.5f), p(-1.5f, 4), p(5, -4)}, 2); break;
+        case Icon::Cross:
+            stroke({p(-4, -4), p(4, 4)}, 2), stroke({p(-4, 4), p(4, -4)}, 2);
+            break;
+        case Icon::Check:
+            stroke({p(-5, 0.5f), p(-1.5f, 4), p(5, -4)}, 2);
+            break;
         case Icon::Search:
             draw->AddCircle(p(-1, -1), 4.2f * u, color, 0, 1.6f * u);
             stroke({p(2, 2), p(6, 6)}, 2);
@@ -85,7 +112,9 @@ void draw_icon(ImDrawList* draw, Icon icon, ImVec2 c, float size, unsigned color
             draw->AddRectFilled(p(-0.8f, -2), p(0.8f, 1.8f), color);
             draw->AddCircleFilled(p(0, 3.4f), 0.9f * u, color);
             break;
-        case Icon::Dot: draw->AddCircleFilled(c, 3 * u, color); break;
+        case Icon::Dot:
+            draw->AddCircleFilled(c, 3 * u, color);
+            break;
     }
 }
 
@@ -98,9 +127,15 @@ bool icon_button(Ui& ui, const char* id, Icon icon, const char* tip, Enabled ena
     const bool over = ImGui::IsItemHovered(), down = ImGui::IsItemActive();
     ImDrawList* draw = ImGui::GetWindowDrawList();
     if (on && (over || held)) {
-        draw->AddRectFilled(at, {at.x + size, at.y + size}, u32(mix(t.raised, t.text, down ? 0.16f : held ? 0.10f : 0.06f)), ui.px(4));
+        draw->AddRectFilled(at, {at.x + size, at.y + size},
+                            u32(mix(t.raised, t.text,
+                                    down   ? 0.16f
+                                    : held ? 0.10f
+                                           : 0.06f)),
+                            ui.px(4));
     }
-    draw_icon(draw, icon, {at.x + size / 2, at.y + size / 2}, ui.px(16), u32(on ? t.text : mix(t.panel, t.quiet, 0.55f)));
+    draw_icon(draw, icon, {at.x + size / 2, at.y + size / 2}, ui.px(16),
+              u32(on ? t.text : mix(t.panel, t.quiet, 0.55f)));
     if (over && tip && *tip && begin_tip(ui)) {
         ImGui::TextUnformatted(tip);
         end_tip();
@@ -134,7 +169,8 @@ bool segmented(Ui& ui, const char* id, std::span<const char* const> labels, int&
         const bool on = current == static_cast<int>(k), over = ImGui::IsItemHovered();
         if (on || over) {
             const float in = ui.px(2);
-            draw->AddRectFilled({x + in, at.y + in}, {x + w - in, at.y + height - in}, u32(on ? mix(t.raised, t.text, 0.18f) : mix(t.raised, t.text, 0.06f)), ui.px(3));
+            draw->AddRectFilled({x + in, at.y + in}, {x + w - in, at.y + height - in},
+                                u32(on ? mix(t.raised, t.text, 0.18f) : mix(t.raised, t.text, 0.06f)), ui.px(3));
         }
         add_text(draw, font, {x + pad, at.y + (height - size.y) / 2}, u32(on ? t.text : t.quiet), labels[k]);
         x += w;
@@ -171,7 +207,8 @@ void badge(Ui& ui, BadgeKind kind, std::string_view text) {
     draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
     if (kind == BadgeKind::Differs) draw->AddRect(at, {at.x + width, at.y + height}, u32(t.alarm), ui.px(4));
     if (icon > 0) {
-        draw_icon(draw, kind == BadgeKind::Ok ? Icon::Check : Icon::Cross, {at.x + ui.px(14), at.y + height / 2}, ui.px(13), u32(ink));
+        draw_icon(draw, kind == BadgeKind::Ok ? Icon::Check : Icon::Cross, {at.x + ui.px(14), at.y + height / 2},
+                  ui.px(13), u32(ink));
     }
     add_text(draw, font, {at.x + ui.px(8) + icon, at.y + (height - size.y) / 2}, u32(ink), text);
     ImGui::Dummy({width, height});
@@ -186,7 +223,8 @@ void empty_state(Ui& ui, std::string_view text) {
     ImFont* font = ImGui::GetFont();
     const ImVec2 pen(std::round(at.x + std::max(0.0f, (space.x - size.x) / 2)),
                      std::round(at.y + std::max(ui.px(12), (space.y - size.y) * 0.4f)));
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, pen, u32(t.quiet), text.data(), text.data() + text.size(), wrap);
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, pen, u32(t.quiet), text.data(), text.data() + text.size(),
+                                        wrap);
     ImGui::Dummy({space.x, std::max(size.y + ui.px(24), 1.0f)});
 }
 
@@ -196,7 +234,8 @@ void value_row(Ui& ui, std::string_view label, std::string_view number) {
     ImFont* digits = ui.fonts.number ? ui.fonts.number : ImGui::GetFont();
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x, height = std::round(ui.px(20)), base = at.y + std::round(ui.px(15));
+    const float width = ImGui::GetContentRegionAvail().x, height = std::round(ui.px(20)),
+                base = at.y + std::round(ui.px(15));
     add_text(draw, small, {at.x, base - small->Ascent}, u32(t.quiet), label);
     add_text(draw, digits, {at.x + width - text_size(digits, number).x, base - digits->Ascent}, u32(t.text), number);
     ImGui::Dummy({width, height});

@@ -86,10 +86,11 @@ class FileBytes {
 };
 
 // What formulas and numbers are written with, beyond Latin-1 and Greek.
-constexpr const char* kMathText =
-    "−∞≤≥≠≈≡∼∝≪≫·⊤∑∏√∘⊙⊕←→⇒↦↑↓∈ℝℕℤᵀ˜ˆ¯⌈⌉⌊⌋⟨⟩…⋯‖×÷±∂ℓ′∗⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺⁽⁾ⁱʲⁿ₀₁₂₃₄–—‘’“”•✓✗";
+constexpr const char* kMathText = "−∞≤≥≠≈≡∼∝≪≫·⊤∑∏√∘⊙⊕←→⇒↦↑↓∈ℝℕℤᵀ˜ˆ¯⌈⌉⌊⌋⟨⟩…⋯‖×÷±∂ℓ′∗⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺⁽⁾ⁱʲⁿ₀₁₂₃₄–—‘’“”•✓✗";
 
-bool is_cjk(unsigned c) { return (c >= 0x2E80 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFF00 && c <= 0xFFEF); }
+bool is_cjk(unsigned c) {
+    return (c >= 0x2E80 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFF00 && c <= 0xFFEF);
+}
 
 struct Ranges {
     const ImWchar *latin = nullptr, *cjk = nullptr;

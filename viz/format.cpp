@@ -14,7 +14,7 @@ constexpr char kMinus[] = "\u2212", kInfinity[] = "\u221E";
 // The digits of |v| to three significant places: v ~ digits[0].digits[1]digits[2] x 10^exponent.
 struct Digits {
     char digits[3];
-    int count;     // without trailing zeros if they are exact
+    int count;  // without trailing zeros if they are exact
     int exponent;
 };
 
@@ -23,7 +23,8 @@ Digits three_digits(double v) {
     const auto end = std::to_chars(text, text + sizeof text, v, std::chars_format::scientific, 2).ptr;
     Digits d{{text[0], text[2], text[3]}, 3, 0};
     std::from_chars(text + (text[5] == '+' ? 6 : 5), end, d.exponent);
-    // "0.5" if the value is exactly that, "0.500" if it was rounded. Doubles close to a short decimal, as 0.1, count as it.
+    // "0.5" if the value is exactly that, "0.500" if it was rounded. Doubles close to a short decimal, as 0.1, count as
+    // it.
     double read = 0;
     std::from_chars(text, end, read);
     if (std::abs(read - v) <= 1e-14 * v) {
@@ -106,8 +107,10 @@ std::string exact_number(double value) {
     char text[32];
     const auto end = std::to_chars(text, text + sizeof text, std::abs(value)).ptr;
     for (const char* p = text; p < end; ++p) {
-        if (*p == '-') out += kMinus;
-        else if (*p != '+') out += *p;
+        if (*p == '-')
+            out += kMinus;
+        else if (*p != '+')
+            out += *p;
     }
     return out;
 }

@@ -1,4 +1,5 @@
-// Layout of formulas after TeX's rules, simplified: spaces by class, scripts, fractions, roots, limits, accents, fences.
+// Layout of formulas after TeX's rules, simplified: spaces by class, scripts, fractions, roots, limits, accents,
+// fences.
 #include "viz/formula.h"
 
 #include <algorithm>
@@ -61,16 +62,32 @@ class Layouter {
     Part layout(const Node& n, int level, bool display) {
         Part p;
         switch (n.kind) {
-            case Kind::Row: p = row(n, level, display); break;
-            case Kind::Atom: p = atom(n, level, display); break;
-            case Kind::Scripts: p = n.limits && (display || n.cls == Class::BigOperator) && level == 0 && display
-                                        ? limits(n, level, display)
-                                        : scripts(n, level, display); break;
-            case Kind::Fraction: p = fraction(n, level, display); break;
-            case Kind::Root: p = root(n, level); break;
-            case Kind::Accent: p = accent(n, level); break;
-            case Kind::Fence: p = fence(n, level, display); break;
-            case Kind::Space: p.width = n.width * size(level); break;
+            case Kind::Row:
+                p = row(n, level, display);
+                break;
+            case Kind::Atom:
+                p = atom(n, level, display);
+                break;
+            case Kind::Scripts:
+                p = n.limits && (display || n.cls == Class::BigOperator) && level == 0 && display
+                        ? limits(n, level, display)
+                        : scripts(n, level, display);
+                break;
+            case Kind::Fraction:
+                p = fraction(n, level, display);
+                break;
+            case Kind::Root:
+                p = root(n, level);
+                break;
+            case Kind::Accent:
+                p = accent(n, level);
+                break;
+            case Kind::Fence:
+                p = fence(n, level, display);
+                break;
+            case Kind::Space:
+                p.width = n.width * size(level);
+                break;
         }
         if (!n.symbol.empty()) name(p, n.symbol);
         return p;
@@ -148,7 +165,8 @@ class Layouter {
             // Adjacent names of tensors are factors: "Q_i K_j" gets a hair of space, "S_{ij}" none inside.
             if (!first) {
                 float em = level == 0 ? gap(previous, cls) : gap(previous, cls) * 0.35f;
-                if (em == 0 && level == 0 && k > 0 && cls == Class::Ordinary && previous == Class::Ordinary) em = 1.5f / 18;
+                if (em == 0 && level == 0 && k > 0 && cls == Class::Ordinary && previous == Class::Ordinary)
+                    em = 1.5f / 18;
                 p.width += em * size(level);
             }
             Part c = layout(child, level, display);
@@ -218,7 +236,8 @@ class Layouter {
         Part p;
         p.width = std::max({base.width, below.width, above.width});
         const float ascent = base.ascent, descent = base.descent;
-        const float x = (p.width - base.width) / 2, x_below = (p.width - below.width) / 2, x_above = (p.width - above.width) / 2;
+        const float x = (p.width - base.width) / 2, x_below = (p.width - below.width) / 2,
+                    x_above = (p.width - above.width) / 2;
         const float y_below = descent + gap + below.ascent, y_above = -(ascent + gap + above.descent);
         p.place(std::move(base), x, 0);
         if (!n.children[1].empty()) p.place(std::move(below), x_below, y_below);
@@ -234,7 +253,8 @@ class Layouter {
         Part p;
         p.width = std::max(top.width, bottom.width) + 2 * pad;
         const float x_top = (p.width - top.width) / 2, x_bottom = (p.width - bottom.width) / 2;
-        const float y_top = -(middle + thick / 2 + gap + top.descent), y_bottom = -middle + thick / 2 + gap + bottom.ascent;
+        const float y_top = -(middle + thick / 2 + gap + top.descent),
+                    y_bottom = -middle + thick / 2 + gap + bottom.ascent;
         p.place(std::move(top), x_top, y_top);
         p.place(std::move(bottom), x_bottom, y_bottom);
         FormulaBox bar;
@@ -341,7 +361,9 @@ std::string name_to_tex(std::string_view tensor) {
     std::string_view base = tensor.substr(0, cut);
     const bool tilde = base.size() == 2 && base[1] == 't';
     if (tilde) base.remove_suffix(1);
-    std::string out = base == "l" ? "\\ell" : base.size() > 2 ? "\\mathrm{" + std::string(base) + "}" : std::string(base);
+    std::string out = base == "l"       ? "\\ell"
+                      : base.size() > 2 ? "\\mathrm{" + std::string(base) + "}"
+                                        : std::string(base);
     if (tilde) out = "\\tilde{" + out + "}";
     if (cut == std::string_view::npos) return out;
     const std::string sub(tensor.substr(cut + 1));

@@ -28,13 +28,14 @@ class FormulaMetrics {
 struct FormulaBox {
     enum class Kind { Glyph, Rule, Radical, Delimiter, Accent };
     Kind kind = Kind::Glyph;
-    float x = 0, y = 0;   // Glyph: the pen on its baseline; else the top left corner. y grows downwards, 0 is the baseline
-    float w = 0, h = 0;   // of the ink (Glyph: advance, ascent + descent)
-    float ascent = 0;     // Glyph: of its ink
-    char32_t glyph = 0;   // Glyph, Delimiter and Accent: which
+    float x = 0,
+          y = 0;  // Glyph: the pen on its baseline; else the top left corner. y grows downwards, 0 is the baseline
+    float w = 0, h = 0;  // of the ink (Glyph: advance, ascent + descent)
+    float ascent = 0;    // Glyph: of its ink
+    char32_t glyph = 0;  // Glyph, Delimiter and Accent: which
     MathFace face{};
-    float size = 0;       // design pixels
-    int symbol = -1;      // index into FormulaLayout::symbols; -1: no tensor
+    float size = 0;   // design pixels
+    int symbol = -1;  // index into FormulaLayout::symbols; -1: no tensor
 };
 
 struct FormulaSymbol {
@@ -46,12 +47,13 @@ struct FormulaLayout {
     std::vector<FormulaBox> boxes;
     std::vector<FormulaSymbol> symbols;  // every place where a tensor is named
     float width = 0, ascent = 0, descent = 0;
-    float size = 0;      // design pixels of the base size
+    float size = 0;  // design pixels of the base size
     std::string source;
-    std::string error;   // empty: none. With an error the boxes hold the source text, upright
+    std::string error;  // empty: none. With an error the boxes hold the source text, upright
 };
 
-// `size` is the design size (17, or 20 in lessons). `display` sets fractions and sums large, with limits above and below.
+// `size` is the design size (17, or 20 in lessons). `display` sets fractions and sums large, with limits above and
+// below.
 enum class FormulaStyle { Inline, Display };
 FormulaLayout layout_formula(std::string_view source, const FormulaMetrics& metrics, float size,
                              FormulaStyle style = FormulaStyle::Inline);
@@ -60,8 +62,8 @@ FormulaLayout layout_formula(std::string_view source, const FormulaMetrics& metr
 FormulaLayout layout_formula(const Ui& ui, std::string_view source, float size,
                              FormulaStyle style = FormulaStyle::Inline);
 
-// Draws with the baseline's left end at (x, y) in screen pixels. Symbols are coloured by tensor; the one under the mouse
-// becomes ui.hot, hot ones get a ground. Returns the index of the symbol under the mouse, or -1.
+// Draws with the baseline's left end at (x, y) in screen pixels. Symbols are coloured by tensor; the one under the
+// mouse becomes ui.hot, hot ones get a ground. Returns the index of the symbol under the mouse, or -1.
 int draw_formula(Ui& ui, ImDrawList* draw, float x, float y, const FormulaLayout& layout);
 // With `color` for all that is no tensor (ImU32).
 int draw_formula(Ui& ui, ImDrawList* draw, float x, float y, const FormulaLayout& layout, unsigned color);

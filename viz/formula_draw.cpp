@@ -56,17 +56,41 @@ void draw_delimiter(ImDrawList* draw, ImVec2 a, ImVec2 size, char32_t which, ImU
         draw->AddPolyline(p.begin(), static_cast<int>(p.size()), color, 0, thick);
     };
     switch (which) {
-        case U'(': draw->AddBezierCubic({r, t}, {l - size.x * 0.1f, t + size.y * 0.25f}, {l - size.x * 0.1f, b - size.y * 0.25f}, {r, b}, color, thick); break;
-        case U')': draw->AddBezierCubic({l, t}, {r + size.x * 0.1f, t + size.y * 0.25f}, {r + size.x * 0.1f, b - size.y * 0.25f}, {l, b}, color, thick); break;
-        case U'[': line({{r, t}, {l, t}, {l, b}, {r, b}}); break;
-        case U']': line({{l, t}, {r, t}, {r, b}, {l, b}}); break;
-        case U'⌈': line({{r, t}, {l, t}, {l, b}}); break;
-        case U'⌉': line({{l, t}, {r, t}, {r, b}}); break;
-        case U'⌊': line({{l, t}, {l, b}, {r, b}}); break;
-        case U'⌋': line({{r, t}, {r, b}, {l, b}}); break;
-        case U'⟨': line({{r, t}, {l, m}, {r, b}}); break;
-        case U'⟩': line({{l, t}, {r, m}, {l, b}}); break;
-        case U'‖': line({{l, t}, {l, b}}), line({{r, t}, {r, b}}); break;
+        case U'(':
+            draw->AddBezierCubic({r, t}, {l - size.x * 0.1f, t + size.y * 0.25f},
+                                 {l - size.x * 0.1f, b - size.y * 0.25f}, {r, b}, color, thick);
+            break;
+        case U')':
+            draw->AddBezierCubic({l, t}, {r + size.x * 0.1f, t + size.y * 0.25f},
+                                 {r + size.x * 0.1f, b - size.y * 0.25f}, {l, b}, color, thick);
+            break;
+        case U'[':
+            line({{r, t}, {l, t}, {l, b}, {r, b}});
+            break;
+        case U']':
+            line({{l, t}, {r, t}, {r, b}, {l, b}});
+            break;
+        case U'⌈':
+            line({{r, t}, {l, t}, {l, b}});
+            break;
+        case U'⌉':
+            line({{l, t}, {r, t}, {r, b}});
+            break;
+        case U'⌊':
+            line({{l, t}, {l, b}, {r, b}});
+            break;
+        case U'⌋':
+            line({{r, t}, {r, b}, {l, b}});
+            break;
+        case U'⟨':
+            line({{r, t}, {l, m}, {r, b}});
+            break;
+        case U'⟩':
+            line({{l, t}, {r, m}, {l, b}});
+            break;
+        case U'‖':
+            line({{l, t}, {l, b}}), line({{r, t}, {r, b}});
+            break;
         case U'{':
             draw->AddBezierCubic({r, t}, {l, t}, {r, m}, {l, m}, color, thick);
             draw->AddBezierCubic({l, m}, {r, m}, {l, b}, {r, b}, color, thick);
@@ -75,7 +99,9 @@ void draw_delimiter(ImDrawList* draw, ImVec2 a, ImVec2 size, char32_t which, ImU
             draw->AddBezierCubic({l, t}, {r, t}, {l, m}, {r, m}, color, thick);
             draw->AddBezierCubic({r, m}, {l, m}, {r, b}, {l, b}, color, thick);
             break;
-        default: line({{(l + r) / 2, t}, {(l + r) / 2, b}}); break;
+        default:
+            line({{(l + r) / 2, t}, {(l + r) / 2, b}});
+            break;
     }
 }
 
@@ -107,19 +133,21 @@ int draw_formula(Ui& ui, ImDrawList* draw, float x, float y, const FormulaLayout
             hovered = static_cast<int>(k);
             ui.hot.set(symbol.name);
         }
-        if (ui.hot.is(symbol.name)) {
-            draw->AddRectFilled(a, b, u32(t.text_of(symbol.name), 0.22f), ui.px(3));
-        }
+        if (ui.hot.is(symbol.name)) { draw->AddRectFilled(a, b, u32(t.text_of(symbol.name), 0.22f), ui.px(3)); }
     }
     for (const FormulaBox& b : layout.boxes) {
-        const ImU32 ink = b.symbol < 0 ? color : u32(t.text_of(layout.symbols[static_cast<std::size_t>(b.symbol)].name));
+        const ImU32 ink =
+            b.symbol < 0 ? color : u32(t.text_of(layout.symbols[static_cast<std::size_t>(b.symbol)].name));
         const ImVec2 at(x + b.x * s, y + b.y * s), size(b.w * s, b.h * s);
         const float thick = std::max(1.0f, b.size * s / 15);
         switch (b.kind) {
-            case FormulaBox::Kind::Glyph: draw_glyph(ui, draw, at, b, ink); break;
+            case FormulaBox::Kind::Glyph:
+                draw_glyph(ui, draw, at, b, ink);
+                break;
             case FormulaBox::Kind::Rule: {
                 const float top = std::round(at.y), left = std::round(at.x);
-                draw->AddRectFilled({left, top}, {std::round(at.x + size.x), top + std::max(1.0f, std::round(size.y))}, ink);
+                draw->AddRectFilled({left, top}, {std::round(at.x + size.x), top + std::max(1.0f, std::round(size.y))},
+                                    ink);
                 break;
             }
             case FormulaBox::Kind::Radical: {
@@ -132,8 +160,12 @@ int draw_formula(Ui& ui, ImDrawList* draw, float x, float y, const FormulaLayout
                 draw->AddPolyline(points, 5, ink, 0, thick);
                 break;
             }
-            case FormulaBox::Kind::Delimiter: draw_delimiter(draw, at, size, b.glyph, ink, thick); break;
-            case FormulaBox::Kind::Accent: draw_accent(draw, at, size, b.glyph, ink, thick); break;
+            case FormulaBox::Kind::Delimiter:
+                draw_delimiter(draw, at, size, b.glyph, ink, thick);
+                break;
+            case FormulaBox::Kind::Accent:
+                draw_accent(draw, at, size, b.glyph, ink, thick);
+                break;
         }
     }
     return hovered;

@@ -66,9 +66,7 @@ struct Painter {
             for (int c = col0 / step_c * step_c; c < col1; c += step_c, ++drawn) {
                 double v = value(r, c);
                 if (step_r * step_c > 1) v = strongest(r, c, step_r, step_c);
-                const ImU32 fill = empty(r, c)   ? u32(t.raised)
-                                   : is_alarm(v) ? u32(t.alarm, 0.35f)
-                                                 : level(v).ground;
+                const ImU32 fill = empty(r, c) ? u32(t.raised) : is_alarm(v) ? u32(t.alarm, 0.35f) : level(v).ground;
                 const float left = x(c), right = std::max(left + 1, x(std::min(c + step_c, g.cols)) - gap);
                 draw->PrimRect({left, top}, {right, bottom}, faded(fill, g.alpha));
             }
@@ -202,13 +200,15 @@ struct Painter {
     void frame(const GridRange& range, ImU32 ink, float thick, float out) const {
         if (range.rows <= 0 || range.cols <= 0) return;
         draw->AddRect({x(range.col) - out, y(range.row) - out},
-                      {x(range.col + range.cols) - 1 + out, y(range.row + range.rows) - 1 + out}, ink, ui.px(2), 0, thick);
+                      {x(range.col + range.cols) - 1 + out, y(range.row + range.rows) - 1 + out}, ink, ui.px(2), 0,
+                      thick);
     }
 
     void crosshair(int row, int col) const {
         const ImVec2 size = grid_size(g, fit);
         const ImU32 ink = color(t.text, 0.55f);
-        const float l = x(col), r = std::max(l + 1, x(col + 1) - 1), top = y(row), b = std::max(top + 1, y(row + 1) - 1);
+        const float l = x(col), r = std::max(l + 1, x(col + 1) - 1), top = y(row),
+                    b = std::max(top + 1, y(row + 1) - 1);
         draw->AddRectFilled({at.x, top - 1}, {at.x + size.x, top}, ink);
         draw->AddRectFilled({at.x, b}, {at.x + size.x, b + 1}, ink);
         draw->AddRectFilled({l - 1, at.y}, {l, at.y + size.y}, ink);
@@ -224,7 +224,8 @@ GridFit fit_grid(const Ui& ui, int rows, int cols, ImVec2 space, int widest) {
     for (const float px : {15.0f, 12.0f}) {
         ImFont* font = px < 14 ? ui.fonts.number_small : ui.fonts.number;
         if (!font) continue;
-        const float w = std::ceil(static_cast<float>(widest) * font->GetCharAdvance('0') + ui.px(px < 14 ? 3.0f : 6.0f));
+        const float w =
+            std::ceil(static_cast<float>(widest) * font->GetCharAdvance('0') + ui.px(px < 14 ? 3.0f : 6.0f));
         const float h = std::ceil(std::max(font->FontSize + ui.px(4), ui.px(px < 14 ? 18.0f : 24.0f)));
         if (w * c <= space.x && h * r <= space.y) return {w, h, px};
     }

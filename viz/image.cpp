@@ -23,7 +23,9 @@ namespace flashstep::viz {
 
 void write_png(const std::string& path, const Image& image) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
-    if (!file) throw Error("cannot write " + path + ": " + std::strerror(errno), "Choose a folder that exists and can be written.");
+    if (!file)
+        throw Error("cannot write " + path + ": " + std::strerror(errno),
+                    "Choose a folder that exists and can be written.");
     const auto put = [](void* to, void* data, int size) {
         std::fwrite(data, 1, static_cast<std::size_t>(size), static_cast<std::FILE*>(to));
     };

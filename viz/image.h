@@ -10,7 +10,9 @@ namespace flashstep::viz {
 struct Image {
     int width = 0, height = 0;
     std::vector<std::uint8_t> rgb;  // rows from the top, 3 bytes a pixel
-    const std::uint8_t* at(int x, int y) const { return &rgb[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)) * 3]; }
+    const std::uint8_t* at(int x, int y) const {
+        return &rgb[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)) * 3];
+    }
 };
 
 // Throws Error if the file cannot be written.

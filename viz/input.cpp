@@ -14,23 +14,43 @@ struct Codes {
 };
 
 #if IMGUI_VERSION_NUM >= 18700
-constexpr Codes kCodes[] = {
-    {ImGuiKey_LeftArrow, ImGuiKey_LeftArrow}, {ImGuiKey_RightArrow, ImGuiKey_RightArrow},
-    {ImGuiKey_UpArrow, ImGuiKey_UpArrow}, {ImGuiKey_DownArrow, ImGuiKey_DownArrow}, {ImGuiKey_Home, ImGuiKey_Home},
-    {ImGuiKey_End, ImGuiKey_End}, {ImGuiKey_PageUp, ImGuiKey_PageUp}, {ImGuiKey_PageDown, ImGuiKey_PageDown},
-    {ImGuiKey_Space, ImGuiKey_Space}, {ImGuiKey_Enter, ImGuiKey_KeypadEnter}, {ImGuiKey_Escape, ImGuiKey_Escape},
-    {ImGuiKey_Tab, ImGuiKey_Tab}, {ImGuiKey_Backspace, ImGuiKey_Backspace}, {ImGuiKey_Delete, ImGuiKey_Delete},
-    {ImGuiKey_F1, ImGuiKey_F1}, {ImGuiKey_Equal, ImGuiKey_KeypadAdd}, {ImGuiKey_Minus, ImGuiKey_KeypadSubtract}};
+constexpr Codes kCodes[] = {{ImGuiKey_LeftArrow, ImGuiKey_LeftArrow},
+                            {ImGuiKey_RightArrow, ImGuiKey_RightArrow},
+                            {ImGuiKey_UpArrow, ImGuiKey_UpArrow},
+                            {ImGuiKey_DownArrow, ImGuiKey_DownArrow},
+                            {ImGuiKey_Home, ImGuiKey_Home},
+                            {ImGuiKey_End, ImGuiKey_End},
+                            {ImGuiKey_PageUp, ImGuiKey_PageUp},
+                            {ImGuiKey_PageDown, ImGuiKey_PageDown},
+                            {ImGuiKey_Space, ImGuiKey_Space},
+                            {ImGuiKey_Enter, ImGuiKey_KeypadEnter},
+                            {ImGuiKey_Escape, ImGuiKey_Escape},
+                            {ImGuiKey_Tab, ImGuiKey_Tab},
+                            {ImGuiKey_Backspace, ImGuiKey_Backspace},
+                            {ImGuiKey_Delete, ImGuiKey_Delete},
+                            {ImGuiKey_F1, ImGuiKey_F1},
+                            {ImGuiKey_Equal, ImGuiKey_KeypadAdd},
+                            {ImGuiKey_Minus, ImGuiKey_KeypadSubtract}};
 constexpr int kDigit = ImGuiKey_0, kPadDigit = ImGuiKey_Keypad0, kLetter = ImGuiKey_A;
 bool pressed(int code, bool repeat) { return ImGui::IsKeyPressed(static_cast<ImGuiKey>(code), repeat); }
 #else
-constexpr Codes kCodes[] = {
-    {GLFW_KEY_LEFT, GLFW_KEY_LEFT}, {GLFW_KEY_RIGHT, GLFW_KEY_RIGHT}, {GLFW_KEY_UP, GLFW_KEY_UP},
-    {GLFW_KEY_DOWN, GLFW_KEY_DOWN}, {GLFW_KEY_HOME, GLFW_KEY_HOME}, {GLFW_KEY_END, GLFW_KEY_END},
-    {GLFW_KEY_PAGE_UP, GLFW_KEY_PAGE_UP}, {GLFW_KEY_PAGE_DOWN, GLFW_KEY_PAGE_DOWN}, {GLFW_KEY_SPACE, GLFW_KEY_SPACE},
-    {GLFW_KEY_ENTER, GLFW_KEY_KP_ENTER}, {GLFW_KEY_ESCAPE, GLFW_KEY_ESCAPE}, {GLFW_KEY_TAB, GLFW_KEY_TAB},
-    {GLFW_KEY_BACKSPACE, GLFW_KEY_BACKSPACE}, {GLFW_KEY_DELETE, GLFW_KEY_DELETE}, {GLFW_KEY_F1, GLFW_KEY_F1},
-    {GLFW_KEY_EQUAL, GLFW_KEY_KP_ADD}, {GLFW_KEY_MINUS, GLFW_KEY_KP_SUBTRACT}};
+constexpr Codes kCodes[] = {{GLFW_KEY_LEFT, GLFW_KEY_LEFT},
+                            {GLFW_KEY_RIGHT, GLFW_KEY_RIGHT},
+                            {GLFW_KEY_UP, GLFW_KEY_UP},
+                            {GLFW_KEY_DOWN, GLFW_KEY_DOWN},
+                            {GLFW_KEY_HOME, GLFW_KEY_HOME},
+                            {GLFW_KEY_END, GLFW_KEY_END},
+                            {GLFW_KEY_PAGE_UP, GLFW_KEY_PAGE_UP},
+                            {GLFW_KEY_PAGE_DOWN, GLFW_KEY_PAGE_DOWN},
+                            {GLFW_KEY_SPACE, GLFW_KEY_SPACE},
+                            {GLFW_KEY_ENTER, GLFW_KEY_KP_ENTER},
+                            {GLFW_KEY_ESCAPE, GLFW_KEY_ESCAPE},
+                            {GLFW_KEY_TAB, GLFW_KEY_TAB},
+                            {GLFW_KEY_BACKSPACE, GLFW_KEY_BACKSPACE},
+                            {GLFW_KEY_DELETE, GLFW_KEY_DELETE},
+                            {GLFW_KEY_F1, GLFW_KEY_F1},
+                            {GLFW_KEY_EQUAL, GLFW_KEY_KP_ADD},
+                            {GLFW_KEY_MINUS, GLFW_KEY_KP_SUBTRACT}};
 constexpr int kDigit = GLFW_KEY_0, kPadDigit = GLFW_KEY_KP_0, kLetter = GLFW_KEY_A;
 bool pressed(int code, bool repeat) { return ImGui::IsKeyPressed(code, repeat); }
 #endif
@@ -38,7 +58,8 @@ bool pressed(int code, bool repeat) { return ImGui::IsKeyPressed(code, repeat); 
 Codes codes(Key key) {
     const int k = static_cast<int>(key);
     if (key >= Key::A) return {kLetter + k - static_cast<int>(Key::A), kLetter + k - static_cast<int>(Key::A)};
-    if (key >= Key::Num0) return {kDigit + k - static_cast<int>(Key::Num0), kPadDigit + k - static_cast<int>(Key::Num0)};
+    if (key >= Key::Num0)
+        return {kDigit + k - static_cast<int>(Key::Num0), kPadDigit + k - static_cast<int>(Key::Num0)};
     return kCodes[k];
 }
 

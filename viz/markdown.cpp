@@ -23,9 +23,15 @@ class Builder {
 
     void enter(MD_BLOCKTYPE type, void* detail) {
         switch (type) {
-            case MD_BLOCK_QUOTE: ++quote_; break;
-            case MD_BLOCK_UL: lists_.push_back(0); break;
-            case MD_BLOCK_OL: lists_.push_back(static_cast<int>(static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start)); break;
+            case MD_BLOCK_QUOTE:
+                ++quote_;
+                break;
+            case MD_BLOCK_UL:
+                lists_.push_back(0);
+                break;
+            case MD_BLOCK_OL:
+                lists_.push_back(static_cast<int>(static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start));
+                break;
             case MD_BLOCK_LI:
                 flush();
                 marker_ = lists_.empty() || lists_.back() == 0 ? "•" : std::to_string(lists_.back()++) + ".";
@@ -38,18 +44,23 @@ class Builder {
             case MD_BLOCK_P:
                 if (!open_) open(lists_.empty() ? MdBlock::Kind::Paragraph : MdBlock::Kind::Item);
                 break;
-            case MD_BLOCK_CODE: open(MdBlock::Kind::Code); break;
+            case MD_BLOCK_CODE:
+                open(MdBlock::Kind::Code);
+                break;
             case MD_BLOCK_HR:
                 open(MdBlock::Kind::Rule);
                 finish();
                 break;
-            default: break;
+            default:
+                break;
         }
     }
 
     void leave(MD_BLOCKTYPE type) {
         switch (type) {
-            case MD_BLOCK_QUOTE: --quote_; break;
+            case MD_BLOCK_QUOTE:
+                --quote_;
+                break;
             case MD_BLOCK_UL:
             case MD_BLOCK_OL:
                 flush();
@@ -58,16 +69,23 @@ class Builder {
             case MD_BLOCK_LI:
             case MD_BLOCK_H:
             case MD_BLOCK_P:
-            case MD_BLOCK_CODE: flush(); break;
-            default: break;
+            case MD_BLOCK_CODE:
+                flush();
+                break;
+            default:
+                break;
         }
     }
 
     void enter(MD_SPANTYPE type, void* detail) {
         switch (type) {
             case MD_SPAN_STRONG:
-            case MD_SPAN_EM: ++bold_; break;
-            case MD_SPAN_CODE: kind_ = MdRun::Kind::Code; break;
+            case MD_SPAN_EM:
+                ++bold_;
+                break;
+            case MD_SPAN_CODE:
+                kind_ = MdRun::Kind::Code;
+                break;
             case MD_SPAN_LATEXMATH:
             case MD_SPAN_LATEXMATH_DISPLAY:
                 kind_ = MdRun::Kind::Formula;
@@ -79,15 +97,20 @@ class Builder {
                 d_.links.emplace_back(href.text, href.size);
                 break;
             }
-            default: break;
+            default:
+                break;
         }
     }
 
     void leave(MD_SPANTYPE type) {
         switch (type) {
             case MD_SPAN_STRONG:
-            case MD_SPAN_EM: --bold_; break;
-            case MD_SPAN_CODE: kind_ = MdRun::Kind::Text; break;
+            case MD_SPAN_EM:
+                --bold_;
+                break;
+            case MD_SPAN_CODE:
+                kind_ = MdRun::Kind::Text;
+                break;
             case MD_SPAN_LATEXMATH:
                 kind_ = MdRun::Kind::Text;
                 push(MdRun::Kind::Formula, formula_);
@@ -106,8 +129,11 @@ class Builder {
                 if (was_open) open(outer == MdBlock::Kind::Display ? MdBlock::Kind::Paragraph : outer);
                 break;
             }
-            case MD_SPAN_A: link_ = -1; break;
-            default: break;
+            case MD_SPAN_A:
+                link_ = -1;
+                break;
+            default:
+                break;
         }
     }
 
@@ -118,15 +144,23 @@ class Builder {
         }
         if (!open_) open(lists_.empty() ? MdBlock::Kind::Paragraph : MdBlock::Kind::Item);
         switch (type) {
-            case MD_TEXT_NULLCHAR: push(kind_, "\uFFFD"); break;
-            case MD_TEXT_BR: push(MdRun::Kind::Break, ""); break;
+            case MD_TEXT_NULLCHAR:
+                push(kind_, "\uFFFD");
+                break;
+            case MD_TEXT_BR:
+                push(MdRun::Kind::Break, "");
+                break;
             case MD_TEXT_SOFTBR:
                 // Chinese lines join without a space.
                 soft_break_ = !block_.runs.empty();
                 wide_break_ = soft_break_ && is_wide(block_.runs.back().text, true);
                 break;
-            case MD_TEXT_ENTITY: push(kind_, entity(t)); break;
-            default: push(kind_, t); break;
+            case MD_TEXT_ENTITY:
+                push(kind_, entity(t));
+                break;
+            default:
+                push(kind_, t);
+                break;
         }
     }
 
@@ -213,7 +247,9 @@ MdDocument parse_markdown(std::string_view source) {
     Builder build(document);
     MD_PARSER parser{};
     parser.flags = MD_FLAG_LATEXMATHSPANS | MD_FLAG_NOHTML | MD_FLAG_COLLAPSEWHITESPACE | MD_FLAG_NOINDENTEDCODEBLOCKS;
-    parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* data) { return builder(data).enter(type, detail), 0; };
+    parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* data) {
+        return builder(data).enter(type, detail), 0;
+    };
     parser.leave_block = [](MD_BLOCKTYPE type, void*, void* data) { return builder(data).leave(type), 0; };
     parser.enter_span = [](MD_SPANTYPE type, void* detail, void* data) { return builder(data).enter(type, detail), 0; };
     parser.leave_span = [](MD_SPANTYPE type, void*, void* data) { return builder(data).leave(type), 0; };

@@ -1,4 +1,5 @@
-// Lesson texts: a subset of Markdown with live formulas and links to steps, parsed once, laid out by width, drawn by line.
+// Lesson texts: a subset of Markdown with live formulas and links to steps, parsed once, laid out by width, drawn by
+// line.
 #pragma once
 
 #include <functional>
@@ -35,8 +36,8 @@ struct MdDocument {
     std::vector<std::string> errors;  // formulas that do not parse, each with its reason
 };
 
-// Knows headings, paragraphs, **bold**, `code`, lists, > quotes, [links](step:17), $formulas$, $$display formulas$$, code
-// blocks and rules. HTML and tables are shown as text.
+// Knows headings, paragraphs, **bold**, `code`, lists, > quotes, [links](step:17), $formulas$, $$display formulas$$,
+// code blocks and rules. HTML and tables are shown as text.
 MdDocument parse_markdown(std::string_view source);
 
 using LinkCallback = std::function<void(std::string_view target)>;

@@ -56,7 +56,10 @@ class MarkdownView::Layouter {
 
     ImFont* font(Style style) const {
         const Fonts& f = ui_.fonts;
-        ImFont* font = style == Style::Bold ? f.bold : style == Style::Heading ? f.heading : style == Style::Code ? f.number : f.body;
+        ImFont* font = style == Style::Bold      ? f.bold
+                       : style == Style::Heading ? f.heading
+                       : style == Style::Code    ? f.number
+                                                 : f.body;
         return font ? font : ImGui::GetFont();
     }
 
@@ -88,9 +91,14 @@ class MarkdownView::Layouter {
                 view_.decorations_.push_back({true, 0, y_ + px(4), y_ + px(5)});
                 y_ += px(8);
                 return;
-            case MdBlock::Kind::Display: display(b); return;
-            case MdBlock::Kind::Code: code_block(b); return;
-            default: break;
+            case MdBlock::Kind::Display:
+                display(b);
+                return;
+            case MdBlock::Kind::Code:
+                code_block(b);
+                return;
+            default:
+                break;
         }
         if (!b.marker.empty()) {
             Piece p;
@@ -99,7 +107,8 @@ class MarkdownView::Layouter {
             p.x = left_ - px(8) - p.width;
             marker_ = p;
         }
-        const Style base = b.kind == MdBlock::Kind::Heading ? (b.level <= 2 ? Style::Heading : Style::Bold) : Style::Body;
+        const Style base =
+            b.kind == MdBlock::Kind::Heading ? (b.level <= 2 ? Style::Heading : Style::Bold) : Style::Body;
         line_.clear();
         group_.clear();
         pending_space_ = 0;
@@ -134,7 +143,9 @@ class MarkdownView::Layouter {
             after_formula_ = true;
             return;
         }
-        const Style style = run.kind == MdRun::Kind::Code ? Style::Code : run.bold && base == Style::Body ? Style::Bold : base;
+        const Style style = run.kind == MdRun::Kind::Code     ? Style::Code
+                            : run.bold && base == Style::Body ? Style::Bold
+                                                              : base;
         std::string_view s = run.text;
         while (!s.empty()) {
             if (s[0] == ' ' || s[0] == '\n') {
@@ -315,8 +326,11 @@ void MarkdownView::draw(Ui& ui, const LinkCallback& clicked) {
     const float top = draw->GetClipRectMin().y - at.y - ui.px(40), bottom = draw->GetClipRectMax().y - at.y + ui.px(80);
 
     for (const Decoration& d : decorations_) {
-        if (d.rule) draw->AddRectFilled({at.x, at.y + d.top}, {at.x + width, at.y + d.top + 1}, u32(t.line));
-        else draw->AddRectFilled({at.x, at.y + d.top}, {at.x + std::round(ui.px(3)), at.y + d.bottom}, u32(t.quiet), ui.px(2));
+        if (d.rule)
+            draw->AddRectFilled({at.x, at.y + d.top}, {at.x + width, at.y + d.top + 1}, u32(t.line));
+        else
+            draw->AddRectFilled({at.x, at.y + d.top}, {at.x + std::round(ui.px(3)), at.y + d.bottom}, u32(t.quiet),
+                                ui.px(2));
     }
     // A link may be in several pieces: all of them answer to the mouse together.
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -325,7 +339,8 @@ void MarkdownView::draw(Ui& ui, const LinkCallback& clicked) {
         for (const Piece& p : pieces_) {
             if (p.link < 0) continue;
             const float up = ui.px(18), down = ui.px(6);
-            if (mouse.x >= at.x + p.x && mouse.x < at.x + p.x + p.width && mouse.y >= at.y + p.y - up && mouse.y < at.y + p.y + down) {
+            if (mouse.x >= at.x + p.x && mouse.x < at.x + p.x + p.width && mouse.y >= at.y + p.y - up &&
+                mouse.y < at.y + p.y + down) {
                 over = p.link;
             }
         }
@@ -338,7 +353,10 @@ void MarkdownView::draw(Ui& ui, const LinkCallback& clicked) {
             draw_formula(ui, draw, x, y, p.formula);
         } else {
             const Fonts& f = ui.fonts;
-            ImFont* font = p.style == Style::Bold ? f.bold : p.style == Style::Heading ? f.heading : p.style == Style::Code ? f.number : f.body;
+            ImFont* font = p.style == Style::Bold      ? f.bold
+                           : p.style == Style::Heading ? f.heading
+                           : p.style == Style::Code    ? f.number
+                                                       : f.body;
             if (!font) font = ImGui::GetFont();
             ImU32 ink = u32(t.text);
             const float ascent = std::round(font->Ascent);
@@ -351,14 +369,17 @@ void MarkdownView::draw(Ui& ui, const LinkCallback& clicked) {
                 draw->AddRectFilled(a, b, hot ? u32(t.text_of(p.text), 0.25f) : u32(t.raised), ui.px(3));
                 if (tensor) ink = u32(t.text_of(p.text));
             }
-            draw->AddText(font, font->FontSize, {std::round(x), y - ascent}, ink, p.text.data(), p.text.data() + p.text.size());
+            draw->AddText(font, font->FontSize, {std::round(x), y - ascent}, ink, p.text.data(),
+                          p.text.data() + p.text.size());
         }
         if (p.link >= 0) {
             // The underline runs on to the next piece of the same link in the same line.
             float end = x + p.width;
-            if (k + 1 < pieces_.size() && pieces_[k + 1].link == p.link && pieces_[k + 1].y == p.y) end = at.x + pieces_[k + 1].x;
+            if (k + 1 < pieces_.size() && pieces_[k + 1].link == p.link && pieces_[k + 1].y == p.y)
+                end = at.x + pieces_[k + 1].x;
             const float line = y + std::round(ui.px(3));
-            draw->AddRectFilled({x, line}, {end, line + std::max(1.0f, std::round(ui.px(over == p.link ? 2.0f : 1.0f)))},
+            draw->AddRectFilled({x, line},
+                                {end, line + std::max(1.0f, std::round(ui.px(over == p.link ? 2.0f : 1.0f)))},
                                 u32(over == p.link ? t.text : t.quiet));
         }
     }

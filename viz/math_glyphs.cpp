@@ -39,7 +39,8 @@ struct MathGlyphs::Impl {
 MathGlyphs::MathGlyphs() : impl_(std::make_unique<Impl>()) {}
 MathGlyphs::~MathGlyphs() = default;
 
-void MathGlyphs::open(const std::vector<char>* roman, int roman_index, const std::vector<char>* italic, int italic_index) {
+void MathGlyphs::open(const std::vector<char>* roman, int roman_index, const std::vector<char>* italic,
+                      int italic_index) {
     if (!impl_->library) return;
     const std::vector<char>* files[2] = {roman, italic};
     const int indices[2] = {roman_index, italic_index};
@@ -66,8 +67,8 @@ float line_em(const std::vector<char>& file, int index) {
     if (FT_Init_FreeType(&library) != 0) return 1;
     float result = 1;
     FT_Face face = nullptr;
-    if (FT_New_Memory_Face(library, reinterpret_cast<const FT_Byte*>(file.data()), static_cast<FT_Long>(file.size()), index,
-                           &face) == 0) {
+    if (FT_New_Memory_Face(library, reinterpret_cast<const FT_Byte*>(file.data()), static_cast<FT_Long>(file.size()),
+                           index, &face) == 0) {
         if (face->units_per_EM > 0) {
             result = static_cast<float>(face->ascender - face->descender) / static_cast<float>(face->units_per_EM);
         }

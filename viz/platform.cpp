@@ -69,7 +69,8 @@ struct Gl {
     template <typename F>
     static void get(F& function, const char* name) {
         function = reinterpret_cast<F>(glfwGetProcAddress(name));
-        if (!function) throw Error(std::string("cannot open a window: OpenGL lacks ") + name, "Update the graphics driver.");
+        if (!function)
+            throw Error(std::string("cannot open a window: OpenGL lacks ") + name, "Update the graphics driver.");
     }
 };
 
@@ -157,7 +158,6 @@ Window::Window(const WindowOptions& options) : impl_(std::make_unique<Impl>()) {
         ImGuiIO& io = ImGui::GetIO();
         io.IniFilename = nullptr;  // the app keeps its own settings
         io.LogFilename = nullptr;
-        io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
         ImGui_ImplGlfw_InitForOpenGL(w.window, true);
         if (!ImGui_ImplOpenGL3_Init("#version 330 core")) {
             throw Error("cannot open a window: OpenGL 3.3 did not start", "Update the graphics driver.");
@@ -257,7 +257,8 @@ Image Window::capture(int width, int height, int frames, const std::function<voi
         image.rgb.resize(rows.size());
         const std::size_t line = static_cast<std::size_t>(width) * 3;
         for (int y = 0; y < height; ++y) {  // GL counts rows from the bottom
-            std::copy_n(&rows[static_cast<std::size_t>(height - 1 - y) * line], line, &image.rgb[static_cast<std::size_t>(y) * line]);
+            std::copy_n(&rows[static_cast<std::size_t>(height - 1 - y) * line], line,
+                        &image.rgb[static_cast<std::size_t>(y) * line]);
         }
     } catch (...) {
         release();
@@ -279,9 +280,7 @@ bool Window::available() {
         hidden.width = hidden.height = 16;
         Window probe(hidden);
         return true;
-    } catch (const Error&) {
-        return false;
-    }
+    } catch (const Error&) { return false; }
 }
 
 }  // namespace flashstep::viz

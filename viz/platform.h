@@ -15,10 +15,10 @@ enum class Visible { No, Yes };
 
 struct WindowOptions {
     std::string title = "flashstep";
-    int width = 1280, height = 720;   // screen coordinates
+    int width = 1280, height = 720;  // screen coordinates
     Visible visible = Visible::Yes;
-    float scale = 0;                  // 0: the monitor's content scale
-    std::vector<std::string> texts;   // whose characters the fonts must hold (lessons)
+    float scale = 0;                 // 0: the monitor's content scale
+    std::vector<std::string> texts;  // whose characters the fonts must hold (lessons)
 };
 
 // What a frame asks for: Idle sleeps until the next event, Animate draws again at once (at vsync).

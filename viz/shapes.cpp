@@ -30,7 +30,8 @@ float ease_out(float t) {
     return 1 - (1 - t) * (1 - t) * (1 - t);
 }
 
-void transfer_arrow(Ui& ui, ImDrawList* draw, ImVec2 from, ImVec2 to, Rgb color, std::string_view label, float progress) {
+void transfer_arrow(Ui& ui, ImDrawList* draw, ImVec2 from, ImVec2 to, Rgb color, std::string_view label,
+                    float progress) {
     const Theme& t = ui.theme();
     progress = std::clamp(progress, 0.0f, 1.0f);
     // Leaves and arrives vertically: shelf and bench lie above each other.
@@ -54,7 +55,8 @@ void transfer_arrow(Ui& ui, ImDrawList* draw, ImVec2 from, ImVec2 to, Rgb color,
         dy /= length;
         const ImVec2 end(tip.x + dx * head * 0.4f, tip.y + dy * head * 0.4f);
         draw->AddTriangleFilled(end, {end.x - dx * head - dy * head * 0.55f, end.y - dy * head + dx * head * 0.55f},
-                                {end.x - dx * head + dy * head * 0.55f, end.y - dy * head - dx * head * 0.55f}, u32(color));
+                                {end.x - dx * head + dy * head * 0.55f, end.y - dy * head - dx * head * 0.55f},
+                                u32(color));
     }
     draw->AddCircleFilled(from, width * 1.5f, u32(color));
     if (label.empty()) return;
@@ -63,7 +65,8 @@ void transfer_arrow(Ui& ui, ImDrawList* draw, ImVec2 from, ImVec2 to, Rgb color,
     const ImVec2 size = font->CalcTextSizeA(font->FontSize, 1e9f, 0, label.data(), label.data() + label.size());
     const ImVec2 middle = point(progress * 0.5f);
     const ImVec2 at(std::round(middle.x - size.x / 2), std::round(middle.y - size.y / 2)), pad(ui.px(4), ui.px(2));
-    draw->AddRectFilled({at.x - pad.x, at.y - pad.y}, {at.x + size.x + pad.x, at.y + size.y + pad.y}, u32(t.raised), ui.px(4));
+    draw->AddRectFilled({at.x - pad.x, at.y - pad.y}, {at.x + size.x + pad.x, at.y + size.y + pad.y}, u32(t.raised),
+                        ui.px(4));
     draw->AddRect({at.x - pad.x, at.y - pad.y}, {at.x + size.x + pad.x, at.y + size.y + pad.y}, u32(color), ui.px(4));
     draw->AddText(font, font->FontSize, at, u32(t.text), label.data(), label.data() + label.size());
 }

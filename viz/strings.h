@@ -13,6 +13,7 @@ enum class Language { English, Chinese };
 constexpr int kLanguages = 2;
 
 // {name} in a text is a placeholder for fill().
+// clang-format off: one table of keys, new ones at the end
 enum class Str {
     app_title, lesson, algorithm, problem, kernel, language, theme, memory, traffic, comparison, pseudo_code,
     cuda_source, explain, score_map, timeline, notes, help, settings, hbm, sram, step_of, step_position, line_n,
@@ -50,6 +51,7 @@ enum class Str {
     hbm_total, standard_short, safe_short, sram_in_use, memory_in_out, hbm_factor,
     count_,
 };
+// clang-format on
 constexpr int kStrings = static_cast<int>(Str::count_);
 
 struct StrEntry {

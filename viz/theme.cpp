@@ -138,17 +138,32 @@ TensorStyle tensor_style(std::string_view name) {
     if (name.size() == 2 && name[1] == 't') name.remove_suffix(1);
     if (name.size() != 1) return {};
     switch (name[0]) {
-        case 'Q': style.family = Family::Q; break;
-        case 'K': style.family = Family::K; break;
-        case 'V': style.family = Family::V; break;
-        case 'S': style.family = Family::S; break;
-        case 'P': style.family = Family::P; break;
-        case 'O': style.family = Family::O; break;
+        case 'Q':
+            style.family = Family::Q;
+            break;
+        case 'K':
+            style.family = Family::K;
+            break;
+        case 'V':
+            style.family = Family::V;
+            break;
+        case 'S':
+            style.family = Family::S;
+            break;
+        case 'P':
+            style.family = Family::P;
+            break;
+        case 'O':
+            style.family = Family::O;
+            break;
         case 'm':
         case 'l':
         case 'L':
-        case 'D': style.family = Family::Stat; break;
-        default: return {};
+        case 'D':
+            style.family = Family::Stat;
+            break;
+        default:
+            return {};
     }
     return style;
 }

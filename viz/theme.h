@@ -17,14 +17,14 @@ constexpr Rgb rgb(unsigned hex) {
             static_cast<float>(hex & 255) / 255.0f};
 }
 
-float luminance(Rgb c);              // relative luminance of WCAG, 0..1
-float contrast(Rgb a, Rgb b);        // 1..21
-float distance(Rgb a, Rgb b);        // Euclidean in Oklab; about 0.02 is the least that an eye tells apart
-Rgb mix(Rgb a, Rgb b, float t);      // t = 0: a, t = 1: b
+float luminance(Rgb c);                // relative luminance of WCAG, 0..1
+float contrast(Rgb a, Rgb b);          // 1..21
+float distance(Rgb a, Rgb b);          // Euclidean in Oklab; about 0.02 is the least that an eye tells apart
+Rgb mix(Rgb a, Rgb b, float t);        // t = 0: a, t = 1: b
 unsigned u32(Rgb c, float alpha = 1);  // as ImDrawList takes it (the value of an ImU32)
 // `c` with its luminance moved away from the ground, as little as needed, until it meets `ratio` on every ground.
 Rgb shade(Rgb c, const Rgb* grounds, int count, float ratio);
-Rgb deuteranopia(Rgb c);             // how a person without green cones sees it (Machado et al. 2009)
+Rgb deuteranopia(Rgb c);  // how a person without green cones sees it (Machado et al. 2009)
 
 // Each family has one hue everywhere. Stat: m, l, L, D. Other: names that are no tensor of the papers (shown as text).
 enum class Family { Q, K, V, S, P, O, Stat, Other };
@@ -37,8 +37,8 @@ struct TensorStyle {
     bool operator==(const TensorStyle&) const = default;
 };
 
-// "S_ij" -> S, "dK_j" -> K with a gradient's hatch, "m_old", "L_i", "lt_ij" -> Stat. A trailing t (for the papers' tilde)
-// and everything from the first underscore on do not matter.
+// "S_ij" -> S, "dK_j" -> K with a gradient's hatch, "m_old", "L_i", "lt_ij" -> Stat. A trailing t (for the papers'
+// tilde) and everything from the first underscore on do not matter.
 TensorStyle tensor_style(std::string_view name);
 
 enum class ThemeMode { Dark, Light };

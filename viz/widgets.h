@@ -1,4 +1,5 @@
-// The pieces that panels are made of. All sizes that a function takes or returns are screen pixels unless it says design.
+// The pieces that panels are made of. All sizes that a function takes or returns are screen pixels unless it says
+// design.
 #pragma once
 
 #include <imgui.h>
@@ -13,7 +14,8 @@
 
 namespace flashstep::viz {
 
-// ---- A matrix drawn to its shape -------------------------------------------------------------------------------------
+// ---- A matrix drawn to its shape
+// -------------------------------------------------------------------------------------
 
 // How large cells are. `number_px` is the design size of the numbers in them, 15 or 12; 0: heat map.
 struct GridFit {
@@ -33,19 +35,19 @@ struct GridRange {
 };
 
 struct MatrixGrid {
-    const char* id = "";           // of the ImGui item
-    std::string_view tensor;       // gives hue and hatch, and is reported to ui.hot
-    const double* data = nullptr;  // row-major; null: empty cells (allocated, not written yet)
+    const char* id = "";            // of the ImGui item
+    std::string_view tensor;        // gives hue and hatch, and is reported to ui.hot
+    const double* data = nullptr;   // row-major; null: empty cells (allocated, not written yet)
     const bool* written = nullptr;  // by cell, laid out as `data`: false leaves it empty; null: all are written
     int rows = 0, cols = 0;
-    std::ptrdiff_t stride = 0;     // elements from row to row; 0: cols
-    double scale = 1;              // |value| of the full tint, fixed over the trace
+    std::ptrdiff_t stride = 0;         // elements from row to row; 0: cols
+    double scale = 1;                  // |value| of the full tint, fixed over the trace
     int row_block = 0, col_block = 0;  // a thicker rule after so many; 0: none
-    bool block_numbers = false;    // 1, 2, ... in the gutter left of (above) the cells
-    GridRange frame;               // the block that "now" is about, in the accent
-    GridRange read;                // outlined: the current step reads it
-    float flash = 0;               // 1: just written, 0: settled
-    float alpha = 1;               // below 1: fading out
+    bool block_numbers = false;        // 1, 2, ... in the gutter left of (above) the cells
+    GridRange frame;                   // the block that "now" is about, in the accent
+    GridRange read;                    // outlined: the current step reads it
+    float flash = 0;                   // 1: just written, 0: settled
+    float alpha = 1;                   // below 1: fading out
     int mark_row = -1, mark_col = -1;  // a cell to point out (first difference), in the alarm colour
 };
 
@@ -56,13 +58,15 @@ struct GridEvent {
 
 constexpr float kGridGutter = 20;  // design pixels that block numbers take left of and above the cells
 
-// Draws with the first cell's corner at `at` and takes the mouse. Call inside a window; the cursor is left below the grid.
+// Draws with the first cell's corner at `at` and takes the mouse. Call inside a window; the cursor is left below the
+// grid.
 GridEvent matrix_grid(Ui& ui, const MatrixGrid& grid, const GridFit& fit, ImVec2 at);
 inline ImVec2 grid_size(const MatrixGrid& grid, const GridFit& fit) {
     return {fit.cell_w * static_cast<float>(grid.cols), fit.cell_h * static_cast<float>(grid.rows)};
 }
 
-// ---- Bars ------------------------------------------------------------------------------------------------------------
+// ---- Bars
+// ------------------------------------------------------------------------------------------------------------
 
 struct CapacityPart {
     std::string_view tensor;
@@ -74,24 +78,43 @@ struct CapacityPart {
 int capacity_bar(Ui& ui, const char* id, std::span<const CapacityPart> parts, std::int64_t capacity, std::int64_t peak);
 
 struct BarRow {
-    std::string_view tensor;   // label, typeset; hue of the bar
-    std::string_view label;    // plain text instead of the tensor's name
+    std::string_view tensor;  // label, typeset; hue of the bar
+    std::string_view label;   // plain text instead of the tensor's name
     double read = 0, write = 0;
-    double ghost = -1;         // the same of standard attention, as an outline; < 0: none
-    double full = 1;           // value of the full length, the same for all rows of a table
-    std::string_view number;   // at the right end
+    double ghost = -1;        // the same of standard attention, as an outline; < 0: none
+    double full = 1;          // value of the full length, the same for all rows of a table
+    std::string_view number;  // at the right end
 };
 // One row. Returns whether the mouse is over it.
 bool bar_row(Ui& ui, const BarRow& row);
 
-// ---- Controls --------------------------------------------------------------------------------------------------------
+// ---- Controls
+// --------------------------------------------------------------------------------------------------------
 
 // Returns true when the choice changed.
 bool segmented(Ui& ui, const char* id, std::span<const char* const> labels, int& current);
 
 enum class Icon {
-    First, PreviousRow, PreviousTile, PreviousLine, Play, Pause, NextLine, NextTile, NextRow, Last,
-    Bookmark, BookmarkFilled, Close, Search, Help, Settings, Check, Cross, Warning, Dot
+    First,
+    PreviousRow,
+    PreviousTile,
+    PreviousLine,
+    Play,
+    Pause,
+    NextLine,
+    NextTile,
+    NextRow,
+    Last,
+    Bookmark,
+    BookmarkFilled,
+    Close,
+    Search,
+    Help,
+    Settings,
+    Check,
+    Cross,
+    Warning,
+    Dot
 };
 void draw_icon(ImDrawList* draw, Icon icon, ImVec2 center, float size, unsigned color);
 // A 32 x 32 design pixel button; `tip` is shown on hover. `held`: drawn as on.
@@ -117,7 +140,8 @@ void small_text(Ui& ui, std::string_view text);
 bool begin_tip(Ui& ui);
 void end_tip();
 
-// ---- Drawing ---------------------------------------------------------------------------------------------------------
+// ---- Drawing
+// ---------------------------------------------------------------------------------------------------------
 
 // Diagonal lines that say "gradient", clipped to the rectangle.
 void hatch(ImDrawList* draw, ImVec2 min, ImVec2 max, unsigned color, float spacing, float thickness = 1);
@@ -126,7 +150,8 @@ void hatch(ImDrawList* draw, ImVec2 min, ImVec2 max, unsigned color, float spaci
 float tensor_name(Ui& ui, ImDrawList* draw, ImVec2 at, std::string_view tensor, float design_px = 17);
 
 // A transfer between shelf and bench: a curve of which `progress` 0..1 has been travelled (1: at rest), with its label.
-void transfer_arrow(Ui& ui, ImDrawList* draw, ImVec2 from, ImVec2 to, Rgb color, std::string_view label, float progress);
+void transfer_arrow(Ui& ui, ImDrawList* draw, ImVec2 from, ImVec2 to, Rgb color, std::string_view label,
+                    float progress);
 // 0..1 -> 0..1, fast first.
 float ease_out(float t);
 
