@@ -177,7 +177,7 @@ void print_outcomes(const State& state, const std::vector<Outcome>& outcomes) {
 
 int run_check(const State& state) {
     if (state.kernel.empty())
-        throw Error("check needs a KERNEL, or all", fmt::format("there are: {}", fmt::join(ids(gpu::kernels()), ", ")));
+        throw Error("a KERNEL is needed, or all", fmt::format("there are: {}", fmt::join(ids(gpu::kernels()), ", ")));
     std::vector<const gpu::KernelInfo*> chosen;
     const bool all = state.kernel == "all";
     if (all)

@@ -9,6 +9,8 @@ namespace flashstep::cli {
 
 const Algorithm& algorithm_named(const std::string& id) {
     const Algorithm* found = find_algorithm(id);
+    if (id.empty())
+        throw Error("an ALGORITHM is needed", fmt::format("there are: {}", fmt::join(ids(algorithms()), ", ")));
     if (!found) throw unknown_name("algorithm", id, ids(algorithms()));
     return *found;
 }

@@ -137,6 +137,7 @@ ProblemOptions::ProblemOptions(CLI::App& command) {
         .add_flag_function(
             "--causal,!--no-causal", [this](std::int64_t on) { typed("--causal", on > 0 ? "1" : "0"); },
             "mask keys that lie ahead (bottom-right)")
+        ->disable_flag_override()
         ->trigger_on_parse()
         ->group("Problem");
     add("--dtype", "FORMAT", "exact, fp32, fp16 or bf16 (fp32)");
