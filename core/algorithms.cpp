@@ -14,7 +14,9 @@ namespace {
 constexpr std::int64_t kMostStoredValues = std::int64_t{1} << 28;  // 2 GiB of doubles
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 21;         // about 1 KiB each, with what happened in it
 
-const std::array kAlgorithms = {&kSafeSoftmax, &kOnlineSoftmax, &kStandardAttention, &kFa2Forward};
+const std::array kAlgorithms = {&kNaiveSoftmax,    &kSafeSoftmax,       &kOnlineSoftmax,    &kOnlineSoftmaxBlocks,
+                                &kSoftmaxBackward, &kStandardAttention, &kStandardBackward, &kFa1Forward,
+                                &kFa1Backward,     &kFa2Forward,        &kFa2Backward,      &kFa2BackwardTwoPass};
 
 // An overflow's message gains what would fit.
 template <typename F>
@@ -32,14 +34,46 @@ auto with_fitting_blocks(const Algorithm& algorithm, const Problem& problem, F r
     }
 }
 
+// Control flow depends on shapes only, so that all groups of heads that share K and V count the same; within a group
+// the first head may differ (it stores what the others add to).
 Machine::Totals count_heads(const Algorithm& algorithm, const Problem& problem, Machine& machine) {
-    machine.begin_head(0);
-    algorithm.run(machine, problem);
-    machine.end_head();
-    // Control flow depends on shapes only, so that every head counts the same.
+    const int group = algorithm.forward.empty() ? 1 : problem.heads / problem.kv_heads;
+    for (int head = 0; head < group; ++head) {
+        machine.begin_head(head);
+        algorithm.run(machine, problem);
+        machine.end_head();
+    }
     const Machine::Totals one = machine.totals();
-    return Machine::Totals().add_scaled(one, problem.total_heads());
+    return Machine::Totals().add_scaled(one, problem.total_heads() / group);
 }
+
+// What an algorithm starts from: the inputs, and where it needs them the scores, or what its forward pass left in HBM.
+struct Start {
+    std::vector<Matrix> scores;
+    std::map<std::string, std::vector<Matrix>> forward;
+    Machine::Given given;
+
+    Start(const Algorithm& algorithm, const Problem& problem, const Inputs& in) {
+        given = {{"Q", &in.Q}, {"K", &in.K}, {"V", &in.V}, {"dO", &in.dO}, {"X", &in.X}};
+        if (algorithm.reads_scores && in.X.empty()) {
+            for (int head = 0; head < problem.total_heads(); ++head)
+                scores.push_back(flashstep::scores(problem, in, head));
+            given["X"] = &scores;
+        }
+        if (algorithm.forward.empty()) return;
+        Problem unlimited = problem;
+        unlimited.sram_bytes = 0;
+        const Trace trace = record(*find_algorithm(algorithm.forward), unlimited, in);
+        for (int t = 0; t < static_cast<int>(trace.tensors.size()); ++t) {
+            if (trace.tensors[t].space != Space::Hbm || trace.tensors[t].role == Role::Input) continue;
+            auto& matrices = forward[trace.tensors[t].name];
+            for (int head = 0; head < problem.total_heads(); ++head)
+                matrices.push_back(trace.matrix_at(t, trace.last_step(), head).values);
+        }
+        for (const auto& [name, matrices] : forward) given[name] = &matrices;
+    }
+    Start(const Start&) = delete;
+};
 
 }  // namespace
 
@@ -61,7 +95,7 @@ const Algorithm* find_algorithm(std::string_view id) {
 Counts count(const Algorithm& algorithm, const Problem& problem) {
     validate(problem);
     return with_fitting_blocks(algorithm, problem, [&] {
-        Machine machine(Mode::Count, problem, nullptr);
+        Machine machine(Mode::Count, problem);
         const Machine::Totals totals = count_heads(algorithm, problem, machine);
         Counts counts{.traffic = totals.traffic,
                       .hbm = {},
@@ -87,12 +121,8 @@ Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& i
         throw Error(
             fmt::format("recording {} would take {} steps, the limit is {}", algorithm.id, expected.steps, kMostSteps),
             "use a smaller problem or larger blocks, or `count`, which needs no values");
-    Inputs with_scores;
-    if (algorithm.reads_scores && inputs.X.empty()) {
-        with_scores = inputs;
-        for (int head = 0; head < problem.total_heads(); ++head) with_scores.X.push_back(scores(problem, inputs, head));
-    }
-    Machine machine(Mode::Record, problem, with_scores.X.empty() ? &inputs : &with_scores);
+    const Start start(algorithm, problem, inputs);
+    Machine machine(Mode::Record, problem, start.given);
     for (int head = 0; head < problem.total_heads(); ++head) {
         machine.begin_head(head);
         algorithm.run(machine, problem);
@@ -124,7 +154,7 @@ int largest_fitting_block(const Algorithm& algorithm, const Problem& problem) {
         one_tile.causal = false;
         one_tile.batch = one_tile.heads = one_tile.kv_heads = 1;
         try {
-            Machine machine(Mode::Count, one_tile, nullptr);
+            Machine machine(Mode::Count, one_tile);
             count_heads(algorithm, one_tile, machine);
             return true;
         } catch (const Error&) { return false; }

@@ -35,7 +35,8 @@ struct Algorithm {
     std::string_view id, title;
     std::string_view source;  // paper and table
     std::span<const PseudoLine> lines;
-    bool reads_scores;  // its input is X, a score matrix (default: tau Q K^T with the mask), not Q, K, V
+    bool reads_scores;         // its input is X, a score matrix (default: tau Q K^T with the mask), not Q, K, V
+    std::string_view forward;  // id of the algorithm whose outputs a backward pass starts from; empty: none
     void (*run)(Machine&, const Problem&);  // one head
     ClosedForm (*closed_form)(const Problem&);
 };

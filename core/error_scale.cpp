@@ -83,6 +83,12 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
             scale = value * (1 + exponent + Ea + spread(Eb, cols));
             break;
         }
+        case Op::Exp:
+            scale = value * (1 + Ea);
+            break;
+        case Op::DiagMatrix:
+            scale = Matrix(a.scale.row(0).asDiagonal()).array();
+            break;
         case Op::Log:
             scale = finite(Ea / A) + value;
             break;

@@ -88,6 +88,10 @@ class Explainer {
             case Op::ExpDiff:
                 return fmt::format("e^{{{} - {}}}", symbols(e.a, r, c),
                                    wrapped(symbols(e.b, r, narrow(e.b, c)), is_sum(e.b)));
+            case Op::Exp:
+                return fmt::format("e^{{{}}}", symbols(e.a, r, c));
+            case Op::DiagMatrix:
+                return "\\mathrm{diag}(" + symbols(e.a, Index{}, c) + ")";
             case Op::Log:
                 return "\\log(" + symbols(e.a, r, c) + ")";
             case Op::Inverse:
@@ -135,6 +139,10 @@ class Explainer {
                 return sum(trace_.exprs[e.a].cols, [&](int k) { return wrapped(numbers(e.a, r, k)); });
             case Op::ExpDiff:
                 return fmt::format("e^{{{} - {}}}", a(), wrapped(b(), is_sum(e.b)));
+            case Op::Exp:
+                return fmt::format("e^{{{}}}", a());
+            case Op::DiagMatrix:
+                return r == c ? numbers(e.a, 0, c) : std::string("0");
             case Op::Log:
                 return "\\log(" + a() + ")";
             case Op::Inverse:

@@ -87,6 +87,10 @@ Matrix exact(const Expr& e, const Matrix* a, const Matrix* b, const Problem& p) 
             return fold_rows(*a, -kInf, max_of);
         case Op::RowSum:
             return fold_rows(*a, 0, [](double x, double y) { return x + y; });
+        case Op::Exp:
+            return map(*a, [](double x) { return std::exp(x); });
+        case Op::DiagMatrix:
+            return Matrix(a->row(0).asDiagonal());
         case Op::Log:
             return map(*a, [](double x) { return std::log(x); });
         case Op::Inverse:

@@ -11,24 +11,26 @@
 namespace flashstep {
 
 enum class Op {
-    Leaf,       // a recorded version of a tensor (Expr::version)
-    Input,      // given, not computed
-    Fill,       // every element is Expr::number
-    MatMul,     // A B
-    Transpose,  // A^T
-    Scale,      // number * A
-    Add,        // A + B
-    Sub,        // A - B
-    Mul,        // A o B, element by element
-    Div,        // A / B, and 0 where B is 0; B may be a column
-    Max,        // element by element
-    RowMax,     // column of the rows' maxima
-    RowSum,     // column of the rows' sums
-    ExpDiff,    // e^(A - B) with e^(-inf - -inf) = 0; B may be a column, broadcast over A's columns
-    Log,        // natural logarithm
-    DiagMul,    // diag(A) B with a column A: row r of B times A[r]
-    Inverse,    // 1 / A, and 0 where A is 0
-    Mask,       // A where the problem's mask shows the key, -inf elsewhere
+    Leaf,        // a recorded version of a tensor (Expr::version)
+    Input,       // given, not computed
+    Fill,        // every element is Expr::number
+    MatMul,      // A B
+    Transpose,   // A^T
+    Scale,       // number * A
+    Add,         // A + B
+    Sub,         // A - B
+    Mul,         // A o B, element by element
+    Div,         // A / B, and 0 where B is 0; B may be a column
+    Max,         // element by element
+    RowMax,      // column of the rows' maxima
+    RowSum,      // column of the rows' sums
+    ExpDiff,     // e^(A - B) with e^(-inf - -inf) = 0; B may be a column, broadcast over A's columns
+    Exp,         // e^A, guarding nothing
+    Log,         // natural logarithm
+    DiagMatrix,  // square matrix with the row A on its diagonal
+    DiagMul,     // diag(A) B with a column A: row r of B times A[r]
+    Inverse,     // 1 / A, and 0 where A is 0
+    Mask,        // A where the problem's mask shows the key, -inf elsewhere
 };
 
 // A node of Trace::exprs. Operands are indices into it; -1 where the operation has none.

@@ -28,13 +28,15 @@ struct TensorBytes {
 };
 
 struct KernelRun {
-    std::string kernel;                       // registry id
+    std::string kernel;  // registry id
     Where where = Where::Host;
-    std::string device;                       // device name; empty on the host
-    std::string date;                         // of a recording; empty otherwise
-    std::map<SlotKey, Matrix> captured;       // true (unpadded) shapes; a slot the rung does not produce is absent
-    std::map<std::string, TensorBytes> hbm;   // by tensor name ("Q", "S", ...); empty where bytes are not counted (a device)
-    std::vector<std::pair<std::string, std::int64_t>> counters;  // "barriers", "shuffles", "shared bytes read", ... in order
+    std::string device;                  // device name; empty on the host
+    std::string date;                    // of a recording; empty otherwise
+    std::map<SlotKey, Matrix> captured;  // true (unpadded) shapes; a slot the rung does not produce is absent
+    std::map<std::string, TensorBytes>
+        hbm;  // by tensor name ("Q", "S", ...); empty where bytes are not counted (a device)
+    std::vector<std::pair<std::string, std::int64_t>>
+        counters;  // "barriers", "shuffles", "shared bytes read", ... in order
 };
 
 }  // namespace flashstep

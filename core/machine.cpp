@@ -16,6 +16,11 @@ bool is_statistic(const char* name) {
     return (*name == 'm' || *name == 'l' || *name == 'L' || *name == 'D') && (name[1] == '\0' || name[1] == '_');
 }
 
+// The format in which a matrix is kept in HBM.
+DType format_of(const char* name, const Problem& problem) {
+    return is_statistic(name) && problem.dtype != DType::Exact ? DType::Fp32 : problem.dtype;
+}
+
 std::int64_t size(Shape shape) { return std::int64_t{shape.rows} * shape.cols; }
 
 }  // namespace
@@ -37,8 +42,8 @@ Machine::Totals& Machine::Totals::add_scaled(const Totals& delta, std::int64_t t
 
 Machine::Totals Machine::Totals::minus(const Totals& other) const { return Totals(*this).add_scaled(other, -1); }
 
-Machine::Machine(Mode mode, const Problem& problem, const Inputs* inputs)
-    : mode_(mode), problem_(problem), inputs_(inputs) {
+Machine::Machine(Mode mode, const Problem& problem, Given given)
+    : mode_(mode), problem_(problem), given_(std::move(given)) {
     trace_.problem = problem;
     if (recording()) trace_.steps.emplace_back();
 }
@@ -123,19 +128,15 @@ int Machine::tensor(const Tensor& like) {
 
 void Machine::note_inputs(int tensor) {
     const Tensor info = trace_.tensors[tensor];
-    const std::vector<Matrix>* source = nullptr;
-    for (const auto& [name, matrices] : {std::pair{"Q", &inputs_->Q},
-                                         {"K", &inputs_->K},
-                                         {"V", &inputs_->V},
-                                         {"dO", &inputs_->dO},
-                                         {"X", &inputs_->X}})
-        if (info.name == name) source = matrices;
-    if (!source) throw Error(fmt::format("no input is called {}", info.name));
+    const auto found = given_.find(info.name);
+    if (found == given_.end()) throw Error(fmt::format("no input is called {}", info.name));
+    const std::vector<Matrix>* source = found->second;
+    const DType format = format_of(info.name.c_str(), problem_);
     for (std::size_t copy = 0; copy < source->size(); ++copy)
         for (int block = 0; block < info.blocks(); ++block) {
             const Trace::Range range = trace_.block_range(tensor, block);
             Matrix data = (*source)[copy].block(range.row0, range.col0, range.rows, range.cols);
-            round_all(data, problem_.dtype);
+            round_all(data, format);
             trace_.exprs.push_back({.op = Op::Input, .rows = range.rows, .cols = range.cols});
             add_version(tensor, static_cast<int>(copy), block, data, static_cast<int>(trace_.exprs.size()) - 1, 0);
         }
@@ -178,8 +179,13 @@ int Machine::leaf(int version) {
 }
 
 void Machine::touch_hbm(TouchKind kind, int tensor, int block, int partner, std::int64_t bytes, int version) {
-    auto& total = kind == TouchKind::Store ? totals_.traffic.hbm_write : totals_.traffic.hbm_read;
-    auto& own = kind == TouchKind::Store ? totals_.hbm[tensor].write : totals_.hbm[tensor].read;
+    const bool writes = kind != TouchKind::Load;
+    auto& total = writes ? totals_.traffic.hbm_write : totals_.traffic.hbm_read;
+    auto& own = writes ? totals_.hbm[tensor].write : totals_.hbm[tensor].read;
+    if (kind == TouchKind::Init) {
+        totals_.traffic.hbm_init += bytes;
+        totals_.hbm[tensor].init += bytes;
+    }
     total += bytes;
     own += bytes;
     if (!recording()) return;
@@ -305,11 +311,9 @@ Loaded Hbm::load(int i, int j) const {
     return loaded;
 }
 
-void Hbm::store(int i, int j, const Sram& tile) {
-    const int block = i * info_.col_blocks() + j;
+void Hbm::write(int block, int partner, const Value& value, TouchKind kind) {
     Shape shape;
     const std::int64_t bytes = block_bytes(block, shape);
-    const Value value = tile;
     if (!(value.shape == shape))
         throw Error(fmt::format("line {}: a {} x {} tile is stored to a {} x {} block of {}", machine_.line(),
                                 value.shape.rows, value.shape.cols, shape.rows, shape.cols, info_.name));
@@ -317,12 +321,37 @@ void Hbm::store(int i, int j, const Sram& tile) {
     int version = -1;
     if (machine_.recording()) {
         Matrix data = *value.data;
-        const DType format = machine_.problem().dtype;
-        round_all(data, is_statistic(info_.name.c_str()) && format != DType::Exact ? DType::Fp32 : format);
+        round_all(data, format_of(info_.name.c_str(), machine_.problem()));
         const int copy = machine_.trace_.copy_of(tensor_, machine_.head());
         version = machine_.add_version(tensor_, copy, block, data, value.expr, machine_.step());
     }
-    machine_.touch_hbm(TouchKind::Store, tensor_, block, tile.tensor_, bytes, version);
+    machine_.touch_hbm(kind, tensor_, block, partner, bytes, version);
+}
+
+void Hbm::store(int i, int j, const Sram& tile) {
+    write(i * info_.col_blocks() + j, tile.tensor_, tile, TouchKind::Store);
+}
+
+void Hbm::init(double number) {
+    for (int block = 0; block < info_.blocks(); ++block) {
+        Shape shape;
+        block_bytes(block, shape);
+        write(block, -1, fill(machine_, shape, number), TouchKind::Init);
+    }
+}
+
+void Hbm::init_for_group(double number) {
+    if (machine_.first_of_group()) init(number);
+}
+
+void Hbm::atomic_add(int i, const Sram& tile) {
+    const Loaded old = load(i);
+    machine_.touch_hbm(TouchKind::Load, tensor_, old.block, tile.tensor_, old.bytes, old.version);
+    write(old.block, tile.tensor_, old.value + tile, TouchKind::Store);
+}
+
+void Hbm::store_or_add_in_group(int i, const Sram& tile) {
+    machine_.first_of_group() ? store(i, tile) : atomic_add(i, tile);
 }
 
 // ---- Stream ----
@@ -363,12 +392,16 @@ Stream& Stream::operator=(const Value& value) {
     int version = -1;
     if (machine_.recording()) {
         Matrix data = *value.data;
-        round_all(data, machine_.problem().dtype);
+        round_all(data, format_of(info_.name.c_str(), machine_.problem()));
         const int copy = machine_.trace_.copy_of(tensor_, machine_.head());
         version = machine_.add_version(tensor_, copy, -1, data, value.expr, machine_.step());
     }
     machine_.touch_hbm(TouchKind::Store, tensor_, -1, -1, size(value.shape) * info_.element_bytes, version);
     return *this;
+}
+
+void Stream::store_or_add_in_group(const Value& value) {
+    *this = machine_.first_of_group() ? value : static_cast<Value>(*this) + value;
 }
 
 // ---- At ----
@@ -383,7 +416,7 @@ int At::Loop::enter(int index) {
 int At::Loop::next(int index) {
     slot_ = -1;
     if (!alike_ || machine_.recording()) return index + 1;
-    machine_.jump(machine_.totals().minus(before_), count_ - 1);
+    machine_.jump(machine_.totals().minus(before_), count_ - first_ - 1);
     return count_;
 }
 

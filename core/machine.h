@@ -4,6 +4,7 @@
 
 #include <array>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ enum class Mode { Record, Count };
 struct Shape {
     int rows = 0, cols = 0;
     bool operator==(const Shape&) const = default;
+};
+
+// Row and column of a tile's first element in the score matrix.
+struct Origin {
+    int row, col;
 };
 
 class Machine;
@@ -44,13 +50,17 @@ class Machine {
         Totals minus(const Totals& other) const;
     };
 
-    // `inputs` may be null in Count mode. Both must outlive the machine.
-    Machine(Mode mode, const Problem& problem, const Inputs* inputs);
+    // The matrices in HBM that are given, by name; one per head or kv head.
+    using Given = std::map<std::string, const std::vector<Matrix>*>;
+
+    // `given` is not looked at in Count mode. What it points to must outlive the machine.
+    Machine(Mode mode, const Problem& problem, Given given = {});
 
     Mode mode() const { return mode_; }
     bool recording() const { return mode_ == Mode::Record; }
     const Problem& problem() const { return problem_; }
     int head() const { return head_; }
+    bool first_of_group() const { return head_ % (problem_.heads / problem_.kv_heads) == 0; }
     int line() const { return line_; }
     const Totals& totals() const { return totals_; }
     std::int64_t sram_peak() const { return sram_peak_; }
@@ -99,7 +109,7 @@ class Machine {
 
     Mode mode_;
     Problem problem_;
-    const Inputs* inputs_;
+    Given given_;
     Totals totals_;
     std::int64_t sram_used_ = 0, sram_peak_ = 0;
     int line_ = 0, head_ = 0;
@@ -155,8 +165,16 @@ class Hbm {
     Loaded load(int i, int j = 0) const;
     void store(int i, const Sram& tile) { store(i, 0, tile); }
     void store(int i, int j, const Sram& tile);
+    // Fills the whole matrix before the loops. Counted as a write and as initialisation.
+    void init(double number);
+    void init_for_group(double number);  // the same, once for the query heads that share the matrix
+    // Block += tile, as an atomic add does it: one read and one write of the block.
+    void atomic_add(int i, const Sram& tile);
+    // Stores the tile for the first query head of a group; the others of the group add to what is there.
+    void store_or_add_in_group(int i, const Sram& tile);
 
   private:
+    void write(int block, int partner, const Value& value, TouchKind kind);
     std::int64_t block_bytes(int block, Shape& shape) const;
     Machine& machine_;
     Tensor info_;
@@ -170,6 +188,8 @@ class Stream {
     Stream(Machine& machine, const char* name, Shape shape, Role role, PerHead per = PerHead::Query);
     Stream(const Stream&) = delete;
     Stream& operator=(const Value& value);
+    // Writes the value for the first query head of a group; the others of the group add to what is there.
+    void store_or_add_in_group(const Value& value);
     operator Value() const;
 
   private:
@@ -186,8 +206,8 @@ class At {
 
     class Loop {
       public:
-        Loop(Machine& machine, int& slot, int line, int count, bool alike)
-            : machine_(machine), slot_(slot), line_(line), count_(count), alike_(alike) {}
+        Loop(Machine& machine, int& slot, int line, int first, int count, bool alike)
+            : machine_(machine), slot_(slot), line_(line), first_(first), count_(count), alike_(alike) {}
         struct Iterator {
             Loop* loop;
             int index;
@@ -198,7 +218,7 @@ class At {
                 return *this;
             }
         };
-        Iterator begin() { return {this, 0}; }
+        Iterator begin() { return {this, first_}; }
         Iterator end() { return {this, count_}; }
 
       private:
@@ -206,15 +226,16 @@ class At {
         int next(int index);
         Machine& machine_;
         int& slot_;
-        int line_, count_;
+        int line_, first_, count_;
         bool alike_;
         Machine::Totals before_;
     };
-    Loop loop_i(int line, int count) { return {machine_, machine_.loop_i, line, count, false}; }
-    Loop loop_j(int line, int count) { return {machine_, machine_.loop_j, line, count, false}; }
+    Loop loop_i(int line, int count) { return {machine_, machine_.loop_i, line, 0, count, false}; }
+    Loop loop_j(int line, int count) { return {machine_, machine_.loop_j, line, 0, count, false}; }
+    Loop loop_i(int line, int first, int count) { return {machine_, machine_.loop_i, line, first, count, false}; }
     // Iterations that move and compute exactly the same amounts: Count runs one and multiplies.
-    Loop each_i(int line, int count) { return {machine_, machine_.loop_i, line, count, true}; }
-    Loop each_j(int line, int count) { return {machine_, machine_.loop_j, line, count, true}; }
+    Loop each_i(int line, int count) { return {machine_, machine_.loop_i, line, 0, count, true}; }
+    Loop each_j(int line, int count) { return {machine_, machine_.loop_j, line, 0, count, true}; }
 
   private:
     Machine& machine_;
@@ -225,18 +246,24 @@ class At {
 Value operator*(const Value& a, const Value& b);  // matrix product
 Value operator*(double factor, const Value& a);
 Value operator+(const Value& a, const Value& b);
+Value operator-(const Value& a, const Value& b);  // b may be a column
+Value hadamard(const Value& a, const Value& b);   // element by element
 Value operator/(const Value& a, const Value& b);  // 0 where b is 0
 Value T(const Value& a);
 Value max(const Value& a, const Value& b);
 Value rowmax(const Value& a);
 Value rowsum(const Value& a);
+Value exp(const Value& a);
 Value log(const Value& a);
+Value diag_matrix(const Value& row);             // square, the row on its diagonal
 Value exp_diff(const Value& a, const Value& b);  // e^(a - b), with e^(-inf - -inf) = 0; b may be a column
 Value rescale(const Value& m_old,
-              const Value& m_new);              // e^(m_old - m_new): what a value kept relative to m_old is worth
-Value mask(const Value& scores, int i, int j);  // -inf where the problem's mask hides the key; tile (i, j)
-Value mask(const Value& scores);                // the whole score matrix
-Value softmax(const Value& scores);             // row by row, as one library call
+              const Value& m_new);               // e^(m_old - m_new): what a value kept relative to m_old is worth
+Value mask(const Value& scores, int i, int j);   // -inf where the problem's mask hides the key; tile (i, j)
+Value mask(const Value& scores, Origin origin);  // the same for a tile that starts anywhere
+Value mask(const Value& scores);                 // the whole score matrix
+Value softmax(const Value& scores);              // row by row, as one library call
+Value softmax_gradient(const Value& P, const Value& dP);  // P o (dP - rowsum(P o dP)), as one library call
 Value zeros(Machine& machine, Shape shape);
 Value fill(Machine& machine, Shape shape, double number);
 inline Shape rows(const Sram& tile) { return {tile.shape().rows, 1}; }  // a column with as many rows

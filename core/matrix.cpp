@@ -22,10 +22,14 @@ double round_to(double value, DType dtype) {
     // Eigen::half and bfloat16 are made from a float. Rounding twice (double, float, 16 bit) differs from rounding once
     // only for values within 2^-24 of a tie, which no kernel can see either: its accumulators are fp32.
     switch (dtype) {
-        case DType::Exact: return value;
-        case DType::Fp32: return static_cast<float>(value);
-        case DType::Fp16: return static_cast<float>(Eigen::half(static_cast<float>(value)));
-        case DType::Bf16: return static_cast<float>(Eigen::bfloat16(static_cast<float>(value)));
+        case DType::Exact:
+            return value;
+        case DType::Fp32:
+            return static_cast<float>(value);
+        case DType::Fp16:
+            return static_cast<float>(Eigen::half(static_cast<float>(value)));
+        case DType::Bf16:
+            return static_cast<float>(Eigen::bfloat16(static_cast<float>(value)));
     }
     return value;
 }

@@ -58,6 +58,12 @@ int Problem::visible_blocks(int i) const {
     return last_key < 0 ? 0 : std::min(last_key / bc + 1, col_blocks());
 }
 
+int Problem::first_visible_row_block(int j) const {
+    if (!causal) return 0;
+    const int first_row = std::max(j * bc - (nk - n), 0);  // the first row that sees the block's first key
+    return first_row >= n ? row_blocks() : first_row / br;
+}
+
 void validate(const Problem& p) {
     require_range("n", p.n, kMaxRows);
     require_range("nk", p.nk, kMaxRows);

@@ -36,6 +36,8 @@ struct Problem {
     // Number of leading key blocks that query block i (0-based) has to look at: a block is skipped iff its first key is
     // invisible to the block's last row.
     int visible_blocks(int i) const;
+    // The first query block that looks at key block j; row_blocks() if none does. Those after it do too.
+    int first_visible_row_block(int j) const;
 
     bool operator==(const Problem&) const = default;
 };

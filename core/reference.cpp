@@ -45,4 +45,21 @@ Reference reference(const Problem& p, const Inputs& in, int head) {
     return ref;
 }
 
+Gradients reference_gradients(const Problem& p, const Inputs& in, int head) {
+    const Reference ref = reference(p, in, head);
+    const auto rounded = [&](Matrix values) {
+        round_all(values, p.dtype);
+        return values;
+    };
+    const Matrix Q = rounded(in.Q[head]), K = rounded(in.K[p.kv_index(head)]), V = rounded(in.V[p.kv_index(head)]);
+    const Matrix dO = rounded(in.dO[head]), dP = dO * V.transpose();
+    Gradients g;
+    g.D = dO.cwiseProduct(ref.O).rowwise().sum();
+    g.dS = ref.P.cwiseProduct(dP - g.D.replicate(1, p.nk));
+    g.dQ = p.scale * (g.dS * K);
+    g.dK = p.scale * (g.dS.transpose() * Q);
+    g.dV = ref.P.transpose() * dO;
+    return g;
+}
+
 }  // namespace flashstep

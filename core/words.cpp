@@ -34,6 +34,8 @@ Value operator*(const Value& a, const Value& b) {
 
 Value operator*(double factor, const Value& a) { return counted(Op::Scale, "scale", a, nullptr, factor); }
 Value operator+(const Value& a, const Value& b) { return counted(Op::Add, "sum", a, &b); }
+Value operator-(const Value& a, const Value& b) { return counted(Op::Sub, "difference", a, &b); }
+Value hadamard(const Value& a, const Value& b) { return counted(Op::Mul, "element-wise product", a, &b); }
 Value operator/(const Value& a, const Value& b) { return counted(Op::Div, "quotient", a, &b); }
 Value max(const Value& a, const Value& b) { return counted(Op::Max, "max", a, &b); }
 
@@ -51,6 +53,11 @@ Value rowsum(const Value& a) {
     return a.machine->value({.op = Op::RowSum, .rows = a.shape.rows, .cols = 1}, &a, nullptr);
 }
 
+Value exp(const Value& a) {
+    a.machine->count_exp(size(a));
+    return elementwise(Op::Exp, "exp", a, nullptr);
+}
+
 Value log(const Value& a) { return counted(Op::Log, "log", a, nullptr); }
 
 Value exp_diff(const Value& a, const Value& b) {
@@ -58,22 +65,33 @@ Value exp_diff(const Value& a, const Value& b) {
     return counted(Op::ExpDiff, "difference", a, &b);
 }
 
+Value diag_matrix(const Value& row) {
+    if (row.shape.rows != 1) refuse("diagonal matrix", row, row);
+    return row.machine->value({.op = Op::DiagMatrix, .rows = row.shape.cols, .cols = row.shape.cols}, &row, nullptr);
+}
+
 Value rescale(const Value& m_old, const Value& m_new) { return exp_diff(m_old, m_new); }
 
-Value mask(const Value& scores, int i, int j) {
-    const Problem& p = scores.machine->problem();
-    if (!p.causal) return scores;
+Value mask(const Value& scores, Origin origin) {
+    if (!scores.machine->problem().causal) return scores;
     return scores.machine->value(
-        {.op = Op::Mask, .rows = scores.shape.rows, .cols = scores.shape.cols, .row0 = i * p.br, .col0 = j * p.bc},
+        {.op = Op::Mask, .rows = scores.shape.rows, .cols = scores.shape.cols, .row0 = origin.row, .col0 = origin.col},
         &scores, nullptr);
 }
 
-Value mask(const Value& scores) { return mask(scores, 0, 0); }
+Value mask(const Value& scores, int i, int j) {
+    const Problem& p = scores.machine->problem();
+    return mask(scores, Origin{i * p.br, j * p.bc});
+}
+
+Value mask(const Value& scores) { return mask(scores, Origin{0, 0}); }
 
 Value softmax(const Value& scores) {
     const Value e = exp_diff(scores, rowmax(scores));
     return inv(diag(rowsum(e))) * e;
 }
+
+Value softmax_gradient(const Value& P, const Value& dP) { return hadamard(P, dP - rowsum(hadamard(P, dP))); }
 
 Value zeros(Machine& machine, Shape shape) { return fill(machine, shape, 0); }
 

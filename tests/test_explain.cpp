@@ -68,8 +68,7 @@ class Calculator {
         }
         if (take("e^{")) {
             const double a = product();
-            CHECK(take("-"));
-            const double b = product();
+            const double b = take("-") ? product() : 0;
             CHECK(take("}"));
             return a == -kInf && b == -kInf ? 0 : std::exp(a - b);
         }

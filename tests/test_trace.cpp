@@ -35,8 +35,7 @@ std::string text_of(const Trace& trace) {
             const Touch& touch = trace.touches[t];
             constexpr const char* kKinds[] = {"load", "store", "init", "read", "write"};
             text += fmt::format("  {} {}", kKinds[static_cast<int>(touch.kind)], trace.tensors[touch.tensor].name);
-            if (touch.kind == TouchKind::Load || touch.kind == TouchKind::Store)
-                text += fmt::format(" block {}", touch.block + 1);
+            if (touch.kind <= TouchKind::Init) text += fmt::format(" block {}", touch.block + 1);
             text += fmt::format(" {} bytes\n", touch.bytes);
         }
         for (int v = step.version_begin; v < step.version_end; ++v) {
@@ -114,7 +113,9 @@ TEST_CASE("HBM bytes of a matrix at a step are the sum of its moves up to it") {
             for (int t = trace.steps[s].touch_begin; t < trace.steps[s].touch_end; ++t) {
                 const Touch& touch = trace.touches[t];
                 if (touch.kind == TouchKind::Load) sums[touch.tensor].read += touch.bytes;
-                if (touch.kind == TouchKind::Store) sums[touch.tensor].write += touch.bytes;
+                if (touch.kind == TouchKind::Store || touch.kind == TouchKind::Init)
+                    sums[touch.tensor].write += touch.bytes;
+                if (touch.kind == TouchKind::Init) sums[touch.tensor].init += touch.bytes;
             }
             std::int64_t read = 0;
             for (const auto& [tensor, bytes] : sums) {

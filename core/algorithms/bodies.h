@@ -7,6 +7,7 @@
 
 namespace flashstep {
 
-extern const Algorithm kSafeSoftmax, kOnlineSoftmax, kStandardAttention, kFa2Forward;
+extern const Algorithm kNaiveSoftmax, kSafeSoftmax, kOnlineSoftmax, kOnlineSoftmaxBlocks, kSoftmaxBackward, kStandardAttention,
+    kStandardBackward, kFa1Forward, kFa1Backward, kFa2Forward, kFa2Backward, kFa2BackwardTwoPass;
 
 }  // namespace flashstep

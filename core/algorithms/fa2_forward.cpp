@@ -77,6 +77,6 @@ ClosedForm closed_form(const Problem& p) {
 }  // namespace
 
 const Algorithm kFa2Forward{
-    "fa2_forward", "FlashAttention-2 forward", "FlashAttention-2, Algorithm 1", kLines, false, run, closed_form};
+    "fa2_forward", "FlashAttention-2 forward", "FlashAttention-2, Algorithm 1", kLines, false, {}, run, closed_form};
 
 }  // namespace flashstep

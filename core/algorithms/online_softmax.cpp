@@ -49,6 +49,7 @@ ClosedForm closed_form(const Problem& p) {
 }  // namespace
 
 const Algorithm kOnlineSoftmax{
-    "online_softmax", "Online softmax: two passes", "Online normalizer, Algorithm 3", kLines, true, run, closed_form};
+    "online_softmax", "Online softmax: two passes", "Online normalizer, Algorithm 3", kLines, true, {}, run,
+    closed_form};
 
 }  // namespace flashstep

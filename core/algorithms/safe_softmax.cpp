@@ -54,6 +54,6 @@ ClosedForm closed_form(const Problem& p) {
 }  // namespace
 
 const Algorithm kSafeSoftmax{
-    "safe_softmax", "Safe softmax: three passes", "Online normalizer, Algorithm 2", kLines, true, run, closed_form};
+    "safe_softmax", "Safe softmax: three passes", "Online normalizer, Algorithm 2", kLines, true, {}, run, closed_form};
 
 }  // namespace flashstep

@@ -47,6 +47,6 @@ ClosedForm closed_form(const Problem& p) {
 }  // namespace
 
 const Algorithm kStandardAttention{
-    "standard_attention", "Standard attention", "FlashAttention, Algorithm 0", kLines, false, run, closed_form};
+    "standard_attention", "Standard attention", "FlashAttention, Algorithm 0", kLines, false, {}, run, closed_form};
 
 }  // namespace flashstep
