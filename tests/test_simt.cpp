@@ -182,6 +182,11 @@ void between_blocks_read(Global<float> scratch, Global<float> out) {
     out[block_idx().x] = block_idx().x == 0 ? 0.0f : static_cast<float>(scratch[0]);
 }
 
+void between_blocks_atomic(Global<float> sum, Global<float> out) {
+    if (block_idx().x == 0) atomic_add(sum, 0, 1.0f);
+    out[block_idx().x] = block_idx().x == 0 ? 0.0f : static_cast<float>(sum[0]);
+}
+
 void add_all(Global<float> out) { atomic_add(out, 0, 1.0f); }
 
 void add_and_read(Global<float> out) {
@@ -275,6 +280,11 @@ TEST_CASE("Blocks of one launch may not meet at an address that one of them writ
                        "race between blocks on global scratch[0]");
     }
     CHECK(caught == 20);
+    Machine atomic(4);
+    atomic.executor.add_temporary<float>("sum", 1);
+    atomic.executor.zero("sum");
+    says(error_of(atomic.executor, launch_of(1, 0, 4), between_blocks_atomic, atomic.executor.write("sum"), atomic.out()),
+         "race between blocks on global sum[0]");
     CHECK(error_of(apart.executor, launch_of(4), write_own, apart.out()) == "");
     CHECK(error_of(apart.executor, launch_of(4), write_own, apart.out()) == "");
 }
@@ -352,14 +362,14 @@ TEST_CASE("An access out of bounds names the view, the index and the size") {
     Machine m(4);
     const std::vector<float> in{1, 2, 3};
     m.executor.add_input<float>("in", in);
-    says(error_of(m.executor, launch_of(1), past_the_end, m.out(), 4), "writes global out[4], out of bounds: the view has 4");
+    says(error_of(m.executor, launch_of(1), past_the_end, m.out(), 4), "writes global out[4], out of bounds: this view has 4");
     says(error_of(m.executor, launch_of(1), past_the_end, m.out(), -1), "writes global out[-1]");
     says(error_of(m.executor, launch_of(1), read_input, m.executor.read("in"), m.out(), 3), "reads global in[3]");
-    says(error_of(m.executor, launch_of(1, 32), past_shared, m.out(), 4), "writes shared first[4], out of bounds: it has 4");
+    says(error_of(m.executor, launch_of(1, 32), past_shared, m.out(), 4), "writes shared first[4], out of bounds: this view has 4");
     says(error_of(m.executor, launch_of(1, 32), takes_too_much, m.out()),
          "shared tile ends at byte 4000, and the launch asked for 32 bytes");
     says(error_of(m.executor, launch_of(1), wrong_slice, m.out()), "slice of out from 2, 3 elements, out of bounds");
-    says(error_of(m.executor, launch_of(1), slice_bounds, m.out(), 2), "writes global out[2], out of bounds: the view has 2");
+    says(error_of(m.executor, launch_of(1), slice_bounds, m.out(), 2), "writes global out[2], out of bounds: this view has 2");
 }
 
 TEST_CASE("Accesses within bounds pass") {

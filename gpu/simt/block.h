@@ -64,8 +64,8 @@ struct Block {
     std::byte* shared = nullptr;  // dynamic shared memory, aligned to 16 bytes
     std::int64_t shared_bytes = 0;
     std::vector<SharedCell> shared_cells;  // one per granule
-    int granule = 4;
-    int without_barrier = 0;
+    int granule_bits = 2;            // a granule has 2^granule_bits bytes
+    int without_barrier = 0;         // source line whose barriers do nothing
 
     void (*body)(void*) = nullptr;  // runs the kernel once, for the current lane
     void* body_argument = nullptr;

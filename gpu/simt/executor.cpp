@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "core/error.h"
@@ -27,7 +29,7 @@ Executor::Executor(Options options) : options_(options) {
     block_.counters = &counters_;
     block_.random = options_.seed;
     block_.cancel = options_.cancel;
-    block_.granule = options_.granule;
+    block_.granule_bits = std::countr_zero(static_cast<unsigned>(options_.granule));
     block_.without_barrier = options_.without_barrier;
 }
 

@@ -27,7 +27,7 @@ struct Options {
     Checks checks = Checks::On;
     std::uint64_t seed = 1;  // of the order of blocks and threads
     int target = 90;         // architecture whose shared memory limits apply
-    int granule = 4;         // bytes per shadow cell of shared memory: the smallest element that a kernel takes there
+    int granule = 4;         // bytes per shadow cell of shared memory, a power of two: the smallest element taken there
     const std::atomic<bool>* cancel = nullptr;
     std::atomic<float>* progress = nullptr;
     int launches = 1;        // how many are expected, for progress

@@ -43,7 +43,7 @@ struct SharedCell : Cell {
 // Global memory outlives a block: the blocks that accessed a place, for races between the blocks of one launch.
 struct GlobalCell : Cell {
     static constexpr std::uint32_t kMany = 0xffffffffu;
-    std::uint32_t writer = 0, reader = 0, atomic_block = 0;  // serial numbers; 0: none, kMany: several
+    std::uint32_t writer = 0, reader = 0, adder = 0;  // serial numbers; 0: none, kMany: several
     bool initialised = false;
 };
 

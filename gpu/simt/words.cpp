@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "gpu/simt/ordering.h"
 
 namespace flashstep::gpu {
 inline namespace on_host {
@@ -20,6 +21,17 @@ std::string_view verb(Access access) {
         case Access::Atomic: return "adds atomically";
     }
     return "";
+}
+
+[[noreturn]] void fail_bounds(const simt::Lane& lane, std::string_view space, std::string_view name, Access access,
+                              std::int64_t index, std::int64_t count) {
+    lane.block->fail(lane, fmt::format("{} {} {}[{}], out of bounds: this view has {} elements", verb(access), space,
+                                       name, index, count));
+}
+
+[[noreturn]] void fail_unwritten(const simt::Lane& lane, std::string_view space, std::string_view name, Access access,
+                                 std::int64_t index) {
+    lane.block->fail(lane, fmt::format("{} {} {}[{}], which nobody has written", verb(access), space, name, index));
 }
 
 [[noreturn]] void fail_race(const simt::Lane& lane, std::string_view space, std::string_view name, std::int64_t index,
@@ -55,59 +67,53 @@ void join(std::uint32_t& who, const simt::Block& block) {
 void check_shared(simt::Block& block, const char* name, std::int64_t index, std::int64_t count, std::uint32_t offset,
                   int bytes, Access access) {
     const simt::Lane& lane = *simt::current_lane;
-    if (index < 0 || index >= count) {
-        block.fail(lane, fmt::format("{} shared {}[{}], out of bounds: it has {} elements", verb(access), name, index,
-                                     count));
-    }
+    if (index < 0 || index >= count) [[unlikely]] fail_bounds(lane, "shared", name, access, index, count);
     const std::uint32_t place = offset + static_cast<std::uint32_t>(index * bytes);
-    const auto granule = static_cast<std::uint32_t>(block.granule);
-    for (std::uint32_t g = place / granule, end = (place + static_cast<std::uint32_t>(bytes) - 1) / granule; g <= end;
-         ++g) {
-        simt::SharedCell& cell = block.shared_cells[g];
-        if (access != Access::Write && cell.initialised_in != block.serial) {
-            block.fail(lane, fmt::format("{} shared {}[{}], which nobody has written", verb(access), name, index));
+    const std::uint32_t last = (place + static_cast<std::uint32_t>(bytes) - 1) >> block.granule_bits;
+    for (std::uint32_t granule = place >> block.granule_bits; granule <= last; ++granule) {
+        simt::SharedCell& cell = block.shared_cells[granule];
+        if (access != Access::Write && cell.initialised_in != block.serial) [[unlikely]] {
+            fail_unwritten(lane, "shared", name, access, index);
         }
-        if (const AccessSet* other = cell.record(access, lane)) {
+        if (const AccessSet* other = cell.record(access, lane)) [[unlikely]] {
             fail_race(lane, "shared", name, index, access, cell, *other);
         }
         cell.initialised_in = block.serial;
     }
+    const int in_warp = lane.id - lane.warp->first;
     if (access != Access::Write) {
         block.counters->shared_read_bytes += bytes;
-        lane.warp->log.note(lane.id - lane.warp->first, place, bytes, false);
+        lane.warp->log.note(in_warp, place, bytes, false);
     }
     if (access != Access::Read) {
         block.counters->shared_write_bytes += bytes;
-        lane.warp->log.note(lane.id - lane.warp->first, place, bytes, true);
+        lane.warp->log.note(in_warp, place, bytes, true);
     }
 }
 
 void check_global(simt::Tensor& tensor, std::int64_t index, std::int64_t first, std::int64_t count, Access access) {
     const simt::Lane& lane = *simt::current_lane;
     simt::Block& block = *lane.block;
-    if (index < 0 || index >= count) {
-        block.fail(lane, fmt::format("{} global {}[{}], out of bounds: the view has {} elements{}", verb(access),
-                                     tensor.name, index, count,
-                                     first ? fmt::format(" from {} on", first) : std::string()));
-    }
+    if (index < 0 || index >= count) [[unlikely]] fail_bounds(lane, "global", tensor.name, access, index, count);
     if (tensor.cells.empty()) return;  // an input: nobody writes it
     const std::int64_t element = first + index;
     simt::GlobalCell& cell = tensor.cells[static_cast<std::size_t>(element)];
-    if (access != Access::Write && !cell.initialised) {
-        block.fail(lane, fmt::format("{} global {}[{}], which nobody has written", verb(access), tensor.name, element));
+    if (access != Access::Write && !cell.initialised) [[unlikely]] {
+        fail_unwritten(lane, "global", tensor.name, access, element);
     }
-    if (const AccessSet* other = cell.record(access, lane)) {
+    if (const AccessSet* other = cell.record(access, lane)) [[unlikely]] {
         fail_race(lane, "global", tensor.name, element, access, cell, *other);
     }
     const auto met = [&](std::uint32_t who) { return who >= block.launch_start && who != block.serial; };
+    // Any access meets a plain write; a plain access meets an atomic; a write of either kind meets a read.
     if (met(cell.writer)) fail_block_race(lane, tensor, element, access, cell.writer, "wrote");
-    if (access != Access::Read && met(cell.reader) && access == Access::Write) {
+    if (access != Access::Atomic && met(cell.adder)) {
+        fail_block_race(lane, tensor, element, access, cell.adder, "added to");
+    }
+    if (access != Access::Read && met(cell.reader)) {
         fail_block_race(lane, tensor, element, access, cell.reader, "read");
     }
-    if (access == Access::Write && met(cell.atomic_block)) {
-        fail_block_race(lane, tensor, element, access, cell.atomic_block, "added to");
-    }
-    join(access == Access::Read ? cell.reader : access == Access::Write ? cell.writer : cell.atomic_block, block);
+    join(access == Access::Read ? cell.reader : access == Access::Write ? cell.writer : cell.adder, block);
     cell.initialised = true;
 }
 
