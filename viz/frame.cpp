@@ -14,15 +14,20 @@ namespace flashstep::viz {
 namespace {
 
 using Draw = void (*)(AppState&);
+enum class Scroll { No, Yes };
 
 // A child window without border that holds one panel.
-void place(AppState& app, const char* id, const Box& box, Draw draw, ImVec2 padding, Rgb ground) {
+void place(AppState& app, const char* id, const Box& box, Draw draw, ImVec2 padding, Rgb ground,
+           Scroll scroll = Scroll::Yes) {
     if (box.w < 1 || box.h < 1) return;
     ImGui::SetCursorScreenPos({box.x, box.y});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
     ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
     ImGui::PushStyleColor(ImGuiCol_ChildBg, u32(ground));
-    ImGui::BeginChild(id, {box.w, box.h}, false, ImGuiWindowFlags_AlwaysUseWindowPadding | ImGuiWindowFlags_NoNav);
+    ImGui::BeginChild(
+        id, {box.w, box.h}, false,
+        ImGuiWindowFlags_AlwaysUseWindowPadding | ImGuiWindowFlags_NoNav |
+            (scroll == Scroll::No ? ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse : 0));
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
     draw(app);
@@ -130,12 +135,12 @@ void draw_frame(AppState& app) {
     }
     const Theme& t = ui.theme();
     const ImVec2 padding(ui.px(12), ui.px(12));
-    place(app, "top", l.top, draw_top_bar, {ui.px(12), ui.px(8)}, t.ground);
+    place(app, "top", l.top, draw_top_bar, {ui.px(12), ui.px(8)}, t.ground, Scroll::No);
     const float line = std::max(1.0f, std::round(ui.scale)), below_top = l.top.bottom() + line;
     if (!notice.empty()) draw_notice(app, {0, below_top, size.x, notice_h}, notice);
     for (int k = 0; k < kPanels; ++k) place(app, kPlaced[k].id, l.panel[k], kPlaced[k].draw, padding, t.panel);
     place(app, "map", l.score_map, draw_score_map, padding, t.panel);
-    place(app, "transport", l.transport, draw_transport, {ui.px(12), ui.px(8)}, t.ground);
+    place(app, "transport", l.transport, draw_transport, {ui.px(12), ui.px(8)}, t.ground, Scroll::No);
     draw_separators(app, l, below_top + notice_h);
     if (!app.inputs_open && !app.help_open && !app.picker_open && !state.overlay.empty()) {
         ImGui::ClosePopupToLevel(0, true);

@@ -12,7 +12,7 @@ FrameLayout frame_layout(ImVec2 window, float scale, float notice, bool has_less
     const auto px = [scale](float design) { return std::round(design * scale); };
     l.too_small = window.x < px(kLeastWidth) || window.y < px(kLeastHeight);
     l.top = {0, 0, window.x, px(56)};
-    const float strip = px(104);
+    const float strip = px(120);
     l.transport = {0, window.y - strip, window.x, strip};
     const float line = std::max(1.0f, std::round(scale));  // the separators
     const float top = l.top.bottom() + line + notice;
@@ -30,12 +30,12 @@ FrameLayout frame_layout(ImVec2 window, float scale, float notice, bool has_less
         return l;
     }
 
-    const float left = std::round(std::clamp(window.x * 0.25f, px(320), px(560)));
-    const float right = std::round(std::clamp(window.x * 0.21f, px(264), px(460)));
+    const float left = std::round(std::clamp(window.x * 0.25f, px(316), px(560)));
+    const float right = std::round(std::clamp(window.x * 0.21f, px(284), px(460)));
     const float middle = window.x - left - right - 2 * line;
     // The pseudo-code of FA2 needs some 430 pixels; where there are more, the lesson has them.
     const float source =
-        has_lesson ? std::round(std::clamp(height * 0.56f, px(220), std::max(px(220), px(560)))) : height - px(96);
+        has_lesson ? std::round(std::clamp(height * 0.53f, px(220), std::max(px(220), px(560)))) : height - px(96);
     l.panel[static_cast<int>(Panel::Lesson)] = {0, top, left, height - source - line};
     l.panel[static_cast<int>(Panel::Source)] = {0, top + height - source, left, source};
 

@@ -80,16 +80,15 @@ std::string_view lesson_title(const AppState& app, const Lesson& lesson) {
     return lesson.title[static_cast<int>(app.ui.language)];
 }
 
+std::string_view lesson_value(const AppState& app) {
+    if (app.lesson) return lesson_title(app, *app.lesson);
+    return app.preset ? app.preset->title : app.ui.tr(Str::lesson_none);
+}
+
 void lesson_field(AppState& app, float width) {
     Ui& ui = app.ui;
-    std::string_view label = ui.tr(Str::lesson), value = ui.tr(Str::lesson_none);
-    if (app.lesson) {
-        value = lesson_title(app, *app.lesson);
-    } else if (app.preset) {
-        label = ui.tr(Str::preset);
-        value = app.preset->title;
-    }
-    if (field(ui, "lesson", label, value, width, true)) ImGui::OpenPopup("lessons");
+    const Str label = app.lesson || !app.preset ? Str::lesson : Str::preset;
+    if (field(ui, "lesson", ui.tr(label), lesson_value(app), width, true)) ImGui::OpenPopup("lessons");
     if (!begin_list(ui, "lessons", width)) return;
     if (!lessons().empty()) list_heading(ui, ui.tr(Str::lesson));
     for (const Lesson& lesson : lessons())
@@ -208,7 +207,7 @@ Verdicts verdict_of(const AppState& app) {
     }
     v.kind = c.verdict == Verdict::Equal && c.bytes_equal ? BadgeKind::Ok : BadgeKind::Differs;
     if (c.verdict == Verdict::Equal && !c.bytes_equal) result = ui.tr(Str::match_bytes_differ);
-    v.text = std::string(ui.tr(Str::comparison)) + ": " + result;
+    v.text = ui.tr(Str::comparison) + std::string(ui.language == Language::Chinese ? "：" : ": ") + result;
     if (c.first) v.why = describe(*c.first, run.recipe.problem);
     return v;
 }
@@ -374,8 +373,14 @@ void draw_top_bar(AppState& app) {
     // The fields share what the verdict leaves, in proportion to what they like to have.
     const bool heads = app.player && app.run->recipe.problem.total_heads() > 1;
     const std::string summary = problem_summary(ui, app.session.recipe().problem);
-    float want[] = {ui.px(236), ui.px(208), ui.px(196), heads ? ui.px(76) : 0,
-                    text_width(ui.fonts.body, summary) + ui.px(32)};
+    const Algorithm* algorithm = find_algorithm(app.session.recipe().algorithm);
+    const auto wanted = [&](std::string_view text, float most) {
+        return std::clamp(text_width(ui.fonts.body, text) + ui.px(34), ui.px(112), ui.px(most));
+    };
+    const std::string& kernel = app.session.recipe().kernel;
+    float want[] = {wanted(lesson_value(app), 380), wanted(algorithm ? algorithm->title : "", 320),
+                    wanted(kernel.empty() ? ui.tr(Str::kernel_no) : kernel, 300), heads ? ui.px(76) : 0,
+                    text_width(ui.fonts.body, summary) + ui.px(34)};
     float sum = 0;
     for (float w : want) sum += w;
     const float gap = ui.px(4), space = tools - at.x - 5 * gap - ui.px(8);

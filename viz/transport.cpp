@@ -51,7 +51,7 @@ void draw_speed(AppState& app, ImVec2 at) {
     const int now = static_cast<int>(std::lround(std::log2(speed))) + 2;
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const Theme& t = ui.theme();
-    const float width = ui.px(40), height = ui.px(28);
+    const float width = ui.px(41), height = ui.px(28);
     for (int k = 0; k < 6; ++k) {
         const ImVec2 corner(at.x + static_cast<float>(k) * width, at.y);
         ImGui::SetCursorScreenPos(corner);
@@ -70,7 +70,7 @@ void draw_speed(AppState& app, ImVec2 at) {
         draw_text(draw, ui.fonts.small, {corner.x + (width - size.x) / 2, corner.y + (height - size.y) / 2},
                   u32(chosen ? t.text : t.quiet), kLabels[k]);
     }
-    ImGui::SetCursorScreenPos({at.x + ui.px(kButtons - 32), at.y - ui.px(2)});
+    ImGui::SetCursorScreenPos({at.x + ui.px(kButtons - 36), at.y - ui.px(2)});
     const bool marked = p && p->bookmarks().contains(p->step());
     if (icon_button(ui, "bookmark", marked ? Icon::BookmarkFilled : Icon::Bookmark,
                     ui.tr(marked ? Str::bookmark_remove : Str::bookmark_add), p ? Enabled::Yes : Enabled::No))
@@ -151,9 +151,9 @@ void draw_step_cell(const Ui& ui, ImDrawList* draw, ImVec2 a, ImVec2 b, const St
     float x = middle;
     if (moves && width >= ui.px(7)) {  // down: from HBM to the chip; up: back
         const float r = ui.px(2.5f), y = (a.y + b.y) / 2, dir = look.kind == StepKind::Load ? 1.0f : -1.0f;
-        if (letter) x = middle + ui.px(5);
-        const float cx = letter ? middle - ui.px(6) : middle;
-        if (!letter || width >= ui.px(24))
+        if (letter) x = middle + ui.px(4);
+        const float cx = letter ? middle - ui.px(5) : middle;
+        if (!letter || width >= ui.px(20))
             draw->AddTriangleFilled({cx - r, y - r * dir}, {cx + r, y - r * dir}, {cx, y + r * dir}, ink);
         else
             x = middle;
@@ -303,12 +303,16 @@ void draw_bands(AppState& app, Timeline& line, ImVec2 at, float width) {
     draw_marks(app, line, place);
     const float x = place.x(now + 0.5), half = std::max(1.0f, ui.px(1));
     if (x >= place.x0 && x <= place.x1) {
-        draw->AddRectFilled({x - half, place.outer - ui.px(2)}, {x + half, place.bottom}, u32(t.accent));
+        const bool framed = place.per_cell >= ui.px(8);  // the step itself, its letter left free
+        const float cut = framed ? place.lines : place.bottom;
+        draw->AddRectFilled({x - half, place.outer - ui.px(2)}, {x + half, cut}, u32(t.accent));
         const float r = ui.px(5), y = place.outer - ui.px(2);
         draw->AddTriangleFilled({x - r, y - r}, {x + r, y - r}, {x, y + r * 0.6f}, u32(t.accent));
-        if (place.per_cell >= ui.px(8))  // the step itself framed
+        if (framed) {
             draw->AddRect({place.x(now) - 1, place.lines - 1}, {place.x(now + 1), place.lines + ui.px(kLines) + 1},
                           u32(t.accent), ui.px(2), 0, ui.px(2));
+            draw->AddRectFilled({x - half, place.curve}, {x + half, place.bottom}, u32(t.accent));
+        }
     }
     take_mouse(app, line, place);
 }
@@ -319,8 +323,8 @@ void draw_transport(AppState& app) {
     Ui& ui = app.ui;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float right = at.x + ImGui::GetContentRegionAvail().x;
-    draw_buttons(app, {at.x - ui.px(8), at.y + ui.px(2)});
-    draw_speed(app, {at.x - ui.px(8), at.y + ui.px(46)});
+    draw_buttons(app, {at.x - ui.px(8), at.y + ui.px(10)});
+    draw_speed(app, {at.x - ui.px(4), at.y + ui.px(56)});
     if (!app.player) return;
 
     Timeline& line = frame_state(app).timeline;
