@@ -1,0 +1,134 @@
+// Why the selected cell holds its number: the formula with symbols, with numbers, and what the kernel has.
+#include <cmath>
+#include <string>
+
+#include "viz/format.h"
+#include "viz/panel_cache.h"
+#include "viz/text.h"
+#include "viz/widgets.h"
+
+namespace flashstep::viz {
+namespace {
+
+// The formula, broken at its outermost plus signs and commas where it is wider than the panel.
+void wrapped_formula(Ui& ui, const std::string& tex, float size) {
+    const float width = ImGui::GetContentRegionAvail().x;
+    const FormulaLayout& whole = ui.formulas.get(ui, tex, size);
+    if (whole.width * ui.scale <= width) {
+        formula(ui, whole);
+        return;
+    }
+    // Pieces that stand alone as formulas: cut at depth 0 of braces (parentheses may stay open across a line).
+    std::vector<std::string> pieces(1);
+    int depth = 0;
+    for (std::size_t k = 0; k < tex.size(); ++k) {
+        if (tex[k] == '{') ++depth;
+        if (tex[k] == '}') --depth;
+        const bool plus = tex.compare(k, 3, " + ") == 0, comma = tex.compare(k, 2, ", ") == 0, dot = tex.compare(k, 7, " \\cdot ") == 0;
+        if (depth == 0 && (plus || comma || (dot && ui.formulas.get(ui, pieces.back(), size).width * ui.scale > width * 0.5f))) {
+            if (comma) pieces.back() += ',';
+            pieces.emplace_back();
+            if (comma) ++k;
+            else if (plus) pieces.back() = "+ ", k += 2;
+            else pieces.back() = "\\cdot ", k += 6;
+            continue;
+        }
+        pieces.back() += tex[k];
+    }
+    std::string line;
+    for (const std::string& piece : pieces) {
+        const std::string longer = line.empty() ? piece : line + " " + piece;
+        if (!line.empty() && ui.formulas.get(ui, longer, size).width * ui.scale > width) {
+            formula(ui, ui.formulas.get(ui, line, size));
+            line = piece;
+        } else {
+            line = longer;
+        }
+    }
+    if (!line.empty()) formula(ui, ui.formulas.get(ui, line, size));
+}
+
+// Names of the operands; a click goes to the first cell of that operand.
+void operand_names(AppState& app, const std::vector<int>& operands) {
+    if (operands.empty()) return;
+    Ui& ui = app.ui;
+    const Trace& trace = app.run->trace;
+    small_text(ui, ui.tr(Str::operands));
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        const Version& v = trace.versions[operands[k]];
+        const FormulaLayout& name = ui.formulas.get(ui, name_to_tex(trace.tensors[v.tensor].name), 17);
+        ImGui::SameLine(0, ui.px(12));
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        formula(ui, name);
+        ImGui::SetCursorScreenPos(at);
+        ImGui::PushID(static_cast<int>(k));
+        if (ImGui::InvisibleButton("operand", {std::max(ui.px(16), name.width * ui.scale), ImGui::GetTextLineHeight()})) {
+            const Trace::Range range = trace.tensors[v.tensor].space == Space::Hbm ? trace.block_range(v.tensor, v.block) : Trace::Range{};
+            app.selected = CellRef{v.tensor, range.row0, range.col0};
+        }
+        if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        ImGui::PopID();
+    }
+}
+
+void kernel_lines(AppState& app, const CellVersion& shown, double value) {
+    Ui& ui = app.ui;
+    const Run& run = *app.run;
+    if (!run.comparison) return;
+    const std::optional<double> kernel = kernel_cell(app, shown);
+    if (!kernel) {
+        small_text(ui, ui.tr(Str::not_materialised));
+        return;
+    }
+    value_row(ui, ui.tr(Str::kernel_value), exact_number(*kernel));
+    value_row(ui, ui.tr(Str::difference), error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
+    const std::optional<Difference>& first = run.comparison->first;
+    if (!first || first->step != run.trace.versions[shown.version].step || first->row != shown.row || first->col != shown.col) return;
+    if (first->tensor != run.trace.tensors[run.trace.versions[shown.version].tensor].name) return;
+    value_row(ui, ui.tr(Str::tolerance), error_text(first->tolerance));
+    badge(ui, BadgeKind::Differs, ui.tr(Str::match_differs));
+}
+
+}  // namespace
+
+void draw_explain_panel(AppState& app) {
+    Ui& ui = app.ui;
+    const auto empty = [&](Str why) {
+        section_header(ui, ui.tr(Str::explain));
+        empty_state(ui, ui.tr(why));
+    };
+    if (!app.run || !app.player) return empty(Str::empty_trace);
+    if (!app.selected || app.selected->tensor >= static_cast<int>(app.run->trace.tensors.size())) return empty(Str::empty_explain);
+    const Trace& trace = app.run->trace;
+    const CellVersion shown = version_of(app, *app.selected);
+    if (shown.version < 0) {
+        return empty(trace.tensors[app.selected->tensor].space == Space::Hbm ? Str::cell_not_written : Str::cell_not_on_chip);
+    }
+    PanelCache& cache = panel_cache(app);
+    if (cache.explained_version != shown.version || cache.explained_row != shown.row || cache.explained_col != shown.col) {
+        cache.explanation = explain(trace, shown.version, shown.row, shown.col);
+        cache.explained_version = shown.version, cache.explained_row = shown.row, cache.explained_col = shown.col;
+    }
+    const Explanation& e = cache.explanation;
+    const std::string where = e.step == 0 ? std::string(ui.tr(Str::cell_given))
+                                          : ui.tr(Str::written_at, {{"step", std::to_string(position_of(app, e.step))},
+                                                                    {"line", std::to_string(e.line)}});
+    section_header(ui, ui.tr(Str::explain), where);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(4)));
+    const Op op = trace.exprs[trace.versions[shown.version].expr].op;
+    if (op == Op::Input) {
+        wrapped_formula(ui, e.cell, 20);
+    } else {
+        wrapped_formula(ui, e.cell + " = " + e.symbols, 20);
+        if (op == Op::Leaf) small_text(ui, ui.tr(Str::cell_moved));
+        if (!e.numbers.empty()) wrapped_formula(ui, "= " + e.numbers, 17);
+    }
+    ImGui::PushFont(ui.fonts.number);
+    ImGui::TextUnformatted(("= " + exact_number(e.value)).c_str());
+    ImGui::PopFont();
+    operand_names(app, e.operands);
+    kernel_lines(app, shown, e.value);
+    ImGui::PopStyleVar();
+}
+
+}  // namespace flashstep::viz
