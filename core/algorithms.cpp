@@ -34,9 +34,26 @@ auto with_fitting_blocks(const Algorithm& algorithm, const Problem& problem, F r
     }
 }
 
+void declare_mask(const Algorithm& algorithm, const Problem& p, Machine& machine) {
+    switch (algorithm.mask_tiles) {
+        case MaskTiles::None:
+            break;
+        case MaskTiles::Whole:
+            machine.declare_mask(p.n, p.nk);
+            break;
+        case MaskTiles::Rows:
+            machine.declare_mask(1, p.bc);
+            break;
+        case MaskTiles::Blocks:
+            machine.declare_mask(p.br, p.bc);
+            break;
+    }
+}
+
 // Control flow depends on shapes only, so that all groups of heads that share K and V count the same; within a group
 // the first head may differ (it stores what the others add to).
 Machine::Totals count_heads(const Algorithm& algorithm, const Problem& problem, Machine& machine) {
+    declare_mask(algorithm, problem, machine);
     const int group = algorithm.forward.empty() ? 1 : problem.heads / problem.kv_heads;
     for (int head = 0; head < group; ++head) {
         machine.begin_head(head);
@@ -49,12 +66,16 @@ Machine::Totals count_heads(const Algorithm& algorithm, const Problem& problem, 
 
 // What an algorithm starts from: the inputs, and where it needs them the scores, or what its forward pass left in HBM.
 struct Start {
-    std::vector<Matrix> scores;
+    std::vector<Matrix> scores, mask;
     std::map<std::string, std::vector<Matrix>> forward;
     Machine::Given given;
 
     Start(const Algorithm& algorithm, const Problem& problem, const Inputs& in) {
         given = {{"Q", &in.Q}, {"K", &in.K}, {"V", &in.V}, {"dO", &in.dO}, {"X", &in.X}};
+        if (problem.mask != MaskShape::None) {
+            mask.push_back(in.mask);
+            given["M"] = &mask;
+        }
         if (algorithm.reads_scores && in.X.empty()) {
             for (int head = 0; head < problem.total_heads(); ++head)
                 scores.push_back(flashstep::scores(problem, in, head));
@@ -92,6 +113,21 @@ const Algorithm* find_algorithm(std::string_view id) {
     return nullptr;
 }
 
+ClosedForm closed_form(const Algorithm& algorithm, const Problem& problem) {
+    ClosedForm form = algorithm.closed_form(problem);
+    if (problem.mask == MaskShape::None || algorithm.mask_tiles == MaskTiles::None) return form;
+    Problem p = problem;
+    if (algorithm.mask_tiles == MaskTiles::Whole) p.br = p.n, p.bc = p.nk, p.causal = false;
+    if (algorithm.mask_tiles == MaskTiles::Rows) p.br = 1;
+    const std::int64_t heads = p.total_heads() * algorithm.mask_passes, bytes = element_bytes(p.dtype);
+    for (int i = 0; i < p.row_blocks(); ++i) {
+        const std::int64_t keys = std::min(p.visible_blocks(i) * p.bc, p.nk), rows = std::min(p.br, p.n - i * p.br);
+        form.hbm["M"].read += heads * bytes * keys * (p.mask == MaskShape::Keys ? 1 : rows);
+        form.flops_other += heads * rows * keys;
+    }
+    return form;
+}
+
 Counts count(const Algorithm& algorithm, const Problem& problem) {
     validate(problem);
     return with_fitting_blocks(algorithm, problem, [&] {
@@ -123,6 +159,7 @@ Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& i
             "use a smaller problem or larger blocks, or `count`, which needs no values");
     const Start start(algorithm, problem, inputs);
     Machine machine(Mode::Record, problem, start.given);
+    declare_mask(algorithm, problem, machine);
     for (int head = 0; head < problem.total_heads(); ++head) {
         machine.begin_head(head);
         algorithm.run(machine, problem);
@@ -152,6 +189,7 @@ int largest_fitting_block(const Algorithm& algorithm, const Problem& problem) {
         Problem one_tile = problem;
         one_tile.n = one_tile.nk = one_tile.br = one_tile.bc = block;
         one_tile.causal = false;
+        one_tile.mask = MaskShape::None;
         one_tile.batch = one_tile.heads = one_tile.kv_heads = 1;
         try {
             Machine machine(Mode::Count, one_tile);

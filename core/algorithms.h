@@ -25,6 +25,14 @@ struct PseudoLine {
     const char* tex;
 };
 
+// How an algorithm reads the problem's additive mask.
+enum class MaskTiles {
+    None,    // it does not
+    Whole,   // as one stream
+    Rows,    // 1 x B_c
+    Blocks,  // B_r x B_c
+};
+
 // What a closed form predicts for the whole batch; tests assert == with the counters.
 struct ClosedForm {
     std::map<std::string, HbmBytes> hbm;  // by matrix
@@ -35,14 +43,19 @@ struct Algorithm {
     std::string_view id, title;
     std::string_view source;  // paper and table
     std::span<const PseudoLine> lines;
-    bool reads_scores;         // its input is X, a score matrix (default: tau Q K^T with the mask), not Q, K, V
+    bool reads_scores;  // its input is X, a score matrix (default: tau Q K^T with the mask), not Q, K, V
+    MaskTiles mask_tiles;
+    int mask_passes;           // how often each mask tile is read
     std::string_view forward;  // id of the algorithm whose outputs a backward pass starts from; empty: none
-    void (*run)(Machine&, const Problem&);  // one head
-    ClosedForm (*closed_form)(const Problem&);
+    void (*run)(Machine&, const Problem&);      // one head
+    ClosedForm (*closed_form)(const Problem&);  // without the additive mask: see closed_form() below
 };
 
 std::span<const Algorithm> algorithms();
 const Algorithm* find_algorithm(std::string_view id);  // nullptr: unknown
+
+// The algorithm's closed form with the mask tiles it reads and adds.
+ClosedForm closed_form(const Algorithm& algorithm, const Problem& problem);
 
 struct Counts {
     Traffic traffic;

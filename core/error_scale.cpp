@@ -8,10 +8,9 @@ namespace {
 
 using Array = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// A column repeated to as many columns as `cols`.
-Array spread(const Array& a, Eigen::Index cols) {
-    if (a.cols() == cols) return a;
-    return a.replicate(1, cols);
+// A column or a row repeated to rows x cols.
+Array spread(const Array& a, Eigen::Index rows, Eigen::Index cols) {
+    return a.replicate(a.rows() == rows ? 1 : rows, a.cols() == cols ? 1 : cols);
 }
 
 // Infinities and NaN carry no error of their own: they are compared exactly.
@@ -37,7 +36,7 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
     Known result{apply(e, &a.value, e.b >= 0 ? &b.value : nullptr, trace_.problem), {}};
     const Array value = size_of(result.value), A = size_of(a.value), Ea = a.scale.array();
     const Array B = size_of(b.value), Eb = b.scale.array();
-    const Eigen::Index cols = e.cols;
+    const Eigen::Index rows = e.rows, cols = e.cols;
     Array scale;
     switch (e.op) {
         case Op::Leaf:
@@ -56,21 +55,21 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
             break;
         case Op::Add:
         case Op::Sub:
-            scale = Ea + spread(Eb, cols) + value;
+            scale = Ea + spread(Eb, rows, cols) + value;
             break;
         case Op::Mul:
-            scale = Ea * spread(B, cols) + A * spread(Eb, cols) + value;
+            scale = Ea * spread(B, rows, cols) + A * spread(Eb, rows, cols) + value;
             break;
         case Op::DiagMul:
-            scale = spread(Ea, cols) * B + spread(A, cols) * Eb + value;
+            scale = spread(Ea, rows, cols) * B + spread(A, rows, cols) * Eb + value;
             break;
         case Op::Div: {
-            const Array divisor = spread(B, cols);
-            scale = finite((Ea + value * spread(Eb, cols)) / divisor) + value;
+            const Array divisor = spread(B, rows, cols);
+            scale = finite((Ea + value * spread(Eb, rows, cols)) / divisor) + value;
             break;
         }
         case Op::Max:
-            scale = Ea.max(spread(Eb, cols));
+            scale = Ea.max(spread(Eb, rows, cols));
             break;
         case Op::RowMax:
             scale = Ea.rowwise().maxCoeff();
@@ -79,8 +78,8 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
             scale = (Ea + A).rowwise().sum();
             break;
         case Op::ExpDiff: {
-            const Array exponent = finite(a.value.array() - spread(b.value.array(), cols)).abs();
-            scale = value * (1 + exponent + Ea + spread(Eb, cols));
+            const Array exponent = finite(a.value.array() - spread(b.value.array(), rows, cols)).abs();
+            scale = value * (1 + exponent + Ea + spread(Eb, rows, cols));
             break;
         }
         case Op::Exp:

@@ -19,13 +19,13 @@ Matrix map(const Matrix& a, F f) {
     return result;
 }
 
-// f(a[r, c], b[r, c]); b may be a column.
+// f(a[r, c], b[r, c]); b may be a column or a row.
 template <typename F>
 Matrix zip(const Matrix& a, const Matrix& b, F f) {
     Matrix result(a.rows(), a.cols());
-    const bool column = b.cols() == 1 && a.cols() != 1;
+    const bool column = b.cols() == 1 && a.cols() != 1, row = b.rows() == 1 && a.rows() != 1;
     for (Eigen::Index r = 0; r < a.rows(); ++r)
-        for (Eigen::Index c = 0; c < a.cols(); ++c) result(r, c) = f(a(r, c), b(r, column ? 0 : c));
+        for (Eigen::Index c = 0; c < a.cols(); ++c) result(r, c) = f(a(r, c), b(row ? 0 : r, column ? 0 : c));
     return result;
 }
 

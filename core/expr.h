@@ -17,7 +17,7 @@ enum class Op {
     MatMul,      // A B
     Transpose,   // A^T
     Scale,       // number * A
-    Add,         // A + B
+    Add,         // A + B; B may be a row, broadcast over A's rows
     Sub,         // A - B
     Mul,         // A o B, element by element
     Div,         // A / B, and 0 where B is 0; B may be a column

@@ -48,6 +48,36 @@ Machine::Machine(Mode mode, const Problem& problem, Given given)
     if (recording()) trace_.steps.emplace_back();
 }
 
+void Machine::declare_mask(int tile_rows, int tile_cols) {
+    mask_tile_ = {tile_rows, tile_cols};
+    if (problem_.mask == MaskShape::None) return;
+    Tensor info;
+    info.name = "M";
+    info.space = Space::Hbm;
+    info.per = PerHead::Shared;
+    info.rows = problem_.mask == MaskShape::Keys ? 1 : problem_.n;
+    info.cols = problem_.nk;
+    info.block_rows = std::min(tile_rows, info.rows);
+    info.block_cols = std::min(tile_cols, info.cols);
+    info.element_bytes = element_bytes(problem_.dtype);
+    mask_tensor_ = tensor(info);
+}
+
+Value Machine::load_mask(int i, int j) {
+    const Tensor& info = trace_.tensors[mask_tensor_];
+    const int block = (info.rows == 1 ? 0 : i) * info.col_blocks() + j;
+    const Trace::Range range = trace_.block_range(mask_tensor_, block);
+    Value value{this, {range.rows, range.cols}, nullptr, -1};
+    int version = -1;
+    if (recording()) {
+        version = trace_.version_at(mask_tensor_, step(), 0, block);
+        value.data = keep(trace_.value(trace_.versions[version]));
+        value.expr = leaf(version);
+    }
+    touch_hbm(TouchKind::Load, mask_tensor_, block, -1, size(value.shape) * info.element_bytes, version);
+    return value;
+}
+
 void Machine::begin_head(int head) {
     head_ = head;
     loop_i = loop_j = -1;
@@ -66,8 +96,9 @@ Memory Machine::memory() const {
     Memory memory;
     for (const Tensor& t : trace_.tensors) {
         if (t.space != Space::Hbm) continue;
-        const std::int64_t copies =
-            std::int64_t{problem_.batch} * (t.per == PerHead::KeyValue ? problem_.kv_heads : problem_.heads);
+        const std::int64_t copies = t.per == PerHead::Shared     ? 1
+                                    : t.per == PerHead::KeyValue ? std::int64_t{problem_.batch} * problem_.kv_heads
+                                                                 : problem_.total_heads();
         auto& sum = t.role == Role::Input ? memory.inputs : t.role == Role::Output ? memory.outputs : memory.extra;
         sum += copies * t.rows * t.cols * t.element_bytes;
     }

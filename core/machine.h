@@ -21,11 +21,6 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-// Row and column of a tile's first element in the score matrix.
-struct Origin {
-    int row, col;
-};
-
 class Machine;
 
 // An unnamed temporary. In Count mode it is a shape only; in Record mode `data` lives to the end of the step.
@@ -64,6 +59,12 @@ class Machine {
     int line() const { return line_; }
     const Totals& totals() const { return totals_; }
     std::int64_t sram_peak() const { return sram_peak_; }
+
+    // The additive mask in HBM, cut into tiles; before the first head.
+    void declare_mask(int tile_rows, int tile_cols);
+    bool has_mask() const { return mask_tensor_ >= 0; }
+    Value load_mask(int i, int j);  // counts the read
+    Shape mask_tile() const { return mask_tile_; }
 
     void begin_head(int head);
     void end_head();
@@ -113,6 +114,8 @@ class Machine {
     Totals totals_;
     std::int64_t sram_used_ = 0, sram_peak_ = 0;
     int line_ = 0, head_ = 0;
+    int mask_tensor_ = -1;
+    Shape mask_tile_;                 // rows and columns of a score tile, also where the mask has one row
     std::vector<Touch> reads_;        // of the open step, not yet sorted
     std::deque<Matrix> temporaries_;  // of the open step
     std::vector<int> leaves_;         // by version
@@ -258,11 +261,12 @@ Value log(const Value& a);
 Value diag_matrix(const Value& row);             // square, the row on its diagonal
 Value exp_diff(const Value& a, const Value& b);  // e^(a - b), with e^(-inf - -inf) = 0; b may be a column
 Value rescale(const Value& m_old,
-              const Value& m_new);               // e^(m_old - m_new): what a value kept relative to m_old is worth
-Value mask(const Value& scores, int i, int j);   // -inf where the problem's mask hides the key; tile (i, j)
-Value mask(const Value& scores, Origin origin);  // the same for a tile that starts anywhere
-Value mask(const Value& scores);                 // the whole score matrix
-Value softmax(const Value& scores);              // row by row, as one library call
+              const Value& m_new);  // e^(m_old - m_new): what a value kept relative to m_old is worth
+// -inf where the problem's mask hides the key, after its additive mask is read from HBM and added; tile (i, j).
+Value mask(const Value& scores, int i, int j);
+
+Value mask(const Value& scores);                          // the whole score matrix
+Value softmax(const Value& scores);                       // row by row, as one library call
 Value softmax_gradient(const Value& P, const Value& dP);  // P o (dP - rowsum(P o dP)), as one library call
 Value zeros(Machine& machine, Shape shape);
 Value fill(Machine& machine, Shape shape, double number);

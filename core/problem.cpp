@@ -85,21 +85,29 @@ void validate(const Problem& p, const Inputs& in) {
     require_shapes("V", in.V, p.batch * p.kv_heads, p.nk, p.dv);
     require_shapes("dO", in.dO, p.total_heads(), p.n, p.dv);
     if (!in.X.empty()) require_shapes("X", in.X, p.total_heads(), p.n, p.nk);
+    const int mask_rows = p.mask == MaskShape::None ? 0 : p.mask == MaskShape::Keys ? 1 : p.n;
+    if (in.mask.rows() != mask_rows || (mask_rows > 0 && in.mask.cols() != p.nk))
+        throw Error(fmt::format("the mask is {} x {}, but the problem asks for {} x {}", in.mask.rows(), in.mask.cols(),
+                                mask_rows, mask_rows > 0 ? p.nk : 0));
 }
 
 Inputs make_inputs(const Problem& p) {
     const int heads = p.total_heads(), kv = p.batch * p.kv_heads;
-    return {.Q = random_matrices(p.seed, 1, heads, p.n, p.d),
-            .K = random_matrices(p.seed, 2, kv, p.nk, p.d),
-            .V = random_matrices(p.seed, 3, kv, p.nk, p.dv),
-            .dO = random_matrices(p.seed, 4, heads, p.n, p.dv),
-            .X = {}};
+    return {
+        .Q = random_matrices(p.seed, 1, heads, p.n, p.d),
+        .K = random_matrices(p.seed, 2, kv, p.nk, p.d),
+        .V = random_matrices(p.seed, 3, kv, p.nk, p.dv),
+        .dO = random_matrices(p.seed, 4, heads, p.n, p.dv),
+        .X = {},
+        .mask = p.mask == MaskShape::None ? Matrix() : Matrix(Matrix::Zero(p.mask == MaskShape::Keys ? 1 : p.n, p.nk))};
 }
 
 bool has_non_finite(const Inputs& in) {
     for (const auto* group : {&in.Q, &in.K, &in.V, &in.dO, &in.X})
         for (const Matrix& values : *group)
             if (!values.allFinite()) return true;
+    for (double value : in.mask.reshaped())
+        if (std::isnan(value) || value == kInf) return true;
     return false;
 }
 

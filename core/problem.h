@@ -14,6 +14,13 @@ constexpr int kMaxRows = 1 << 24;  // rows of Q or K: positions then fit an int 
 constexpr int kMaxHeadDim = 1 << 14;
 constexpr int kMaxHeads = 1 << 16;
 
+// A matrix that is added to the scaled scores; -inf hides a key. The same for all heads.
+enum class MaskShape {
+    None,
+    Keys,    // [1, nk]: key padding
+    Scores,  // [n, nk]
+};
+
 // O = softmax(scale Q K^T + mask) V for `batch` x `heads` independent heads.
 // Q is [n, d], K is [nk, d], V is [nk, dv]; query head h reads K, V of head h / (heads / kv_heads).
 struct Problem {
@@ -22,6 +29,7 @@ struct Problem {
     int br = 2, bc = 2;                 // rows of a query block (B_r), of a key/value block (B_c)
     double scale = 0.5773502691896258;  // tau; the default is 1/sqrt(d)
     bool causal = false;                // bottom-right: key c is visible to query r iff c <= r + nk - n
+    MaskShape mask = MaskShape::None;   // of Inputs::mask; adds to causal
     int batch = 1, heads = 1, kv_heads = 1;
     DType dtype = DType::Fp32;
     std::uint64_t seed = 1;       // of the random inputs
@@ -46,6 +54,7 @@ struct Problem {
 // empty unless given, then batch*heads entries of [n, nk].
 struct Inputs {
     std::vector<Matrix> Q, K, V, dO, X;
+    Matrix mask;  // empty, [1, nk] or [n, nk], as Problem::mask says
 };
 
 // Throws Error naming the field, its value and the limit.
@@ -58,7 +67,7 @@ void validate(const Problem& problem, const Inputs& inputs);
 // holds exactly, so that all formats start from the same numbers.
 Inputs make_inputs(const Problem& problem);
 
-// True if any element is NaN or infinite.
+// True if any element is NaN or infinite (-inf in the mask is what masks are for).
 bool has_non_finite(const Inputs& inputs);
 
 // The papers' block rule: B_c = ceil(M / 4d), B_r = min(B_c, d) with M elements of on-chip memory.

@@ -10,9 +10,13 @@ Matrix scores(const Problem& p, const Inputs& in, int head) {
     round_all(Q, p.dtype);
     round_all(K, p.dtype);
     Matrix S = p.scale * (Q * K.transpose());
+    Matrix M = in.mask;
+    round_all(M, p.dtype);
     for (int r = 0; r < p.n; ++r)
-        for (int c = 0; c < p.nk; ++c)
+        for (int c = 0; c < p.nk; ++c) {
+            if (p.mask != MaskShape::None) S(r, c) += M(p.mask == MaskShape::Keys ? 0 : r, c);
             if (!p.visible(r, c)) S(r, c) = -kInf;
+        }
     return S;
 }
 

@@ -75,7 +75,8 @@ HbmBytes Trace::hbm_bytes(int tensor, int step) const {
 }
 
 int Trace::copy_of(int tensor, int head) const {
-    return tensors[tensor].per == PerHead::KeyValue ? problem.kv_index(head) : head;
+    const PerHead per = tensors[tensor].per;
+    return per == PerHead::Shared ? 0 : per == PerHead::KeyValue ? problem.kv_index(head) : head;
 }
 
 std::pair<int, int> Trace::head_range(int head) const {

@@ -17,8 +17,8 @@
 namespace flashstep {
 
 enum class Space { Hbm, Sram };
-enum class Role { Input, Output, Extra };  // of a matrix in HBM; Extra: needed beside the inputs and outputs
-enum class PerHead { Query, KeyValue };    // how many copies a matrix in HBM has: batch*heads or batch*kv_heads
+enum class Role { Input, Output, Extra };        // of a matrix in HBM; Extra: needed beside the inputs and outputs
+enum class PerHead { Query, KeyValue, Shared };  // copies of a matrix in HBM: batch*heads, batch*kv_heads or one
 
 // Running totals, in bytes and operations.
 struct Traffic {

@@ -13,9 +13,10 @@ std::int64_t size(const Value& value) { return std::int64_t{value.shape.rows} * 
                             b.shape.rows, b.shape.cols));
 }
 
-// An operation with one result element per element of `a`; b is null, as large as a, or a column.
+// An operation with one result element per element of `a`; b is null, as large as a, a column or a row.
 Value elementwise(Op op, const char* word, const Value& a, const Value* b, double number = 0) {
-    if (b && !(b->shape == a.shape) && !(b->shape == Shape{a.shape.rows, 1})) refuse(word, a, *b);
+    if (b && !(b->shape == a.shape) && !(b->shape == Shape{a.shape.rows, 1}) && !(b->shape == Shape{1, a.shape.cols}))
+        refuse(word, a, *b);
     return a.machine->value({.op = op, .number = number, .rows = a.shape.rows, .cols = a.shape.cols}, &a, b);
 }
 
@@ -72,19 +73,23 @@ Value diag_matrix(const Value& row) {
 
 Value rescale(const Value& m_old, const Value& m_new) { return exp_diff(m_old, m_new); }
 
-Value mask(const Value& scores, Origin origin) {
-    if (!scores.machine->problem().causal) return scores;
-    return scores.machine->value(
-        {.op = Op::Mask, .rows = scores.shape.rows, .cols = scores.shape.cols, .row0 = origin.row, .col0 = origin.col},
-        &scores, nullptr);
-}
-
 Value mask(const Value& scores, int i, int j) {
-    const Problem& p = scores.machine->problem();
-    return mask(scores, Origin{i * p.br, j * p.bc});
+    Machine& machine = *scores.machine;
+    Value result = scores;
+    if (machine.has_mask()) {
+        const Value M = machine.load_mask(i, j);
+        result = result + M;
+    }
+    if (!machine.problem().causal) return result;
+    return machine.value({.op = Op::Mask,
+                          .rows = scores.shape.rows,
+                          .cols = scores.shape.cols,
+                          .row0 = i * machine.mask_tile().rows,
+                          .col0 = j * machine.mask_tile().cols},
+                         &result, nullptr);
 }
 
-Value mask(const Value& scores) { return mask(scores, Origin{0, 0}); }
+Value mask(const Value& scores) { return mask(scores, 0, 0); }
 
 Value softmax(const Value& scores) {
     const Value e = exp_diff(scores, rowmax(scores));

@@ -105,8 +105,15 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kFa1Backward{
-    "fa1_backward", "FlashAttention-1 backward", "FlashAttention, Algorithm 4", kLines, false, "fa1_forward", run,
-    closed_form};
+const Algorithm kFa1Backward{"fa1_backward",
+                             "FlashAttention-1 backward",
+                             "FlashAttention, Algorithm 4",
+                             kLines,
+                             false,
+                             MaskTiles::Blocks,
+                             1,
+                             "fa1_forward",
+                             run,
+                             closed_form};
 
 }  // namespace flashstep

@@ -81,7 +81,15 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kFa1Forward{
-    "fa1_forward", "FlashAttention-1 forward", "FlashAttention, Algorithm 1", kLines, false, {}, run, closed_form};
+const Algorithm kFa1Forward{"fa1_forward",
+                            "FlashAttention-1 forward",
+                            "FlashAttention, Algorithm 1",
+                            kLines,
+                            false,
+                            MaskTiles::Blocks,
+                            1,
+                            {},
+                            run,
+                            closed_form};
 
 }  // namespace flashstep

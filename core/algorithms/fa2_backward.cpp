@@ -98,8 +98,15 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kFa2Backward{
-    "fa2_backward", "FlashAttention-2 backward", "FlashAttention-2, Algorithm 2", kLines, false, "fa2_forward", run,
-    closed_form};
+const Algorithm kFa2Backward{"fa2_backward",
+                             "FlashAttention-2 backward",
+                             "FlashAttention-2, Algorithm 2",
+                             kLines,
+                             false,
+                             MaskTiles::Blocks,
+                             1,
+                             "fa2_forward",
+                             run,
+                             closed_form};
 
 }  // namespace flashstep

@@ -118,6 +118,8 @@ const Algorithm kFa2BackwardTwoPass{"fa2_backward_two_pass",
                                     "deterministic form of Algorithm 2",
                                     kLines,
                                     false,
+                                    MaskTiles::Blocks,
+                                    2,
                                     "fa2_forward",
                                     run,
                                     closed_form};

@@ -76,7 +76,15 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kFa2Forward{
-    "fa2_forward", "FlashAttention-2 forward", "FlashAttention-2, Algorithm 1", kLines, false, {}, run, closed_form};
+const Algorithm kFa2Forward{"fa2_forward",
+                            "FlashAttention-2 forward",
+                            "FlashAttention-2, Algorithm 1",
+                            kLines,
+                            false,
+                            MaskTiles::Blocks,
+                            1,
+                            {},
+                            run,
+                            closed_form};
 
 }  // namespace flashstep

@@ -46,7 +46,15 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kNaiveSoftmax{
-    "naive_softmax", "Naive softmax: overflows", "Online normalizer, Algorithm 1", kLines, true, {}, run, closed_form};
+const Algorithm kNaiveSoftmax{"naive_softmax",
+                              "Naive softmax: overflows",
+                              "Online normalizer, Algorithm 1",
+                              kLines,
+                              true,
+                              MaskTiles::None,
+                              0,
+                              {},
+                              run,
+                              closed_form};
 
 }  // namespace flashstep

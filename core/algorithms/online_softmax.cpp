@@ -48,8 +48,15 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kOnlineSoftmax{
-    "online_softmax", "Online softmax: two passes", "Online normalizer, Algorithm 3", kLines, true, {}, run,
-    closed_form};
+const Algorithm kOnlineSoftmax{"online_softmax",
+                               "Online softmax: two passes",
+                               "Online normalizer, Algorithm 3",
+                               kLines,
+                               true,
+                               MaskTiles::None,
+                               0,
+                               {},
+                               run,
+                               closed_form};
 
 }  // namespace flashstep

@@ -19,9 +19,16 @@ constexpr PseudoLine kLines[] = {
     {10, 0, LineKind::Text, R"(return $O$)"},
 };
 
+// clang-format on
+
+Problem one_row_at_a_time(Problem p) {
+    p.br = 1;
+    return p;
+}
+
+// clang-format off
 void run(Machine& m, const Problem& given) {
-    Problem p = given;
-    p.br = 1;  // one query at a time
+    const Problem p = one_row_at_a_time(given);
     At at{m};
     Hbm Q{m, "Q", Shape{p.n, p.d}, 1, Role::Input};
     Hbm K{m, "K", Shape{p.nk, p.d}, p.bc, Role::Input, PerHead::KeyValue};
@@ -33,7 +40,7 @@ void run(Machine& m, const Problem& given) {
         at(2);  Q_i = Q.load(i);  O_i = zeros(m, Shape{1, p.dv});  l_i = zeros(m, Shape{1, 1});  m_i = fill(m, Shape{1, 1}, -kInf);
         for (int j : at.loop_j(3, p.visible_blocks(i))) {
             Sram K_j{m, "K_j"}, V_j{m, "V_j"}, S_ij{m, "S_ij"}, P_ij{m, "P_ij"}, m_old{m, "m_old"};
-            at(4);  K_j = K.load(j);  V_j = V.load(j);  S_ij = mask(p.scale * (Q_i * T(K_j)), Origin{i, j * p.bc});
+            at(4);  K_j = K.load(j);  V_j = V.load(j);  S_ij = mask(p.scale * (Q_i * T(K_j)), i, j);
             at(5);  m_old = m_i;  m_i = max(m_old, rowmax(S_ij));
             at(6);  P_ij = exp_diff(S_ij, m_i);
             at(7);  l_i = diag(rescale(m_old, m_i)) * l_i + rowsum(P_ij);
@@ -45,8 +52,7 @@ void run(Machine& m, const Problem& given) {
 // clang-format on
 
 ClosedForm closed_form(const Problem& given) {
-    Problem p = given;
-    p.br = 1;
+    const Problem p = one_row_at_a_time(given);
     ClosedForm form;
     const std::int64_t heads = p.total_heads(), bytes = element_bytes(p.dtype), n = p.n;
     for (int i = 0; i < p.n; ++i) {
@@ -70,6 +76,8 @@ const Algorithm kOnlineSoftmaxBlocks{"online_softmax_blocks",
                                      "FlashAttention-2, section 2.3.1",
                                      kLines,
                                      false,
+                                     MaskTiles::Rows,
+                                     1,
                                      {},
                                      run,
                                      closed_form};

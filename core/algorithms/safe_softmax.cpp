@@ -53,7 +53,15 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kSafeSoftmax{
-    "safe_softmax", "Safe softmax: three passes", "Online normalizer, Algorithm 2", kLines, true, {}, run, closed_form};
+const Algorithm kSafeSoftmax{"safe_softmax",
+                             "Safe softmax: three passes",
+                             "Online normalizer, Algorithm 2",
+                             kLines,
+                             true,
+                             MaskTiles::None,
+                             0,
+                             {},
+                             run,
+                             closed_form};
 
 }  // namespace flashstep

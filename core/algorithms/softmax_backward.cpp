@@ -59,6 +59,8 @@ const Algorithm kSoftmaxBackward{"softmax_backward",
                                  "FlashAttention, appendix B.2",
                                  kLines,
                                  false,
+                                 MaskTiles::None,
+                                 0,
                                  "standard_attention",
                                  run,
                                  closed_form};

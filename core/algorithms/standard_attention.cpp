@@ -46,7 +46,15 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kStandardAttention{
-    "standard_attention", "Standard attention", "FlashAttention, Algorithm 0", kLines, false, {}, run, closed_form};
+const Algorithm kStandardAttention{"standard_attention",
+                                   "Standard attention",
+                                   "FlashAttention, Algorithm 0",
+                                   kLines,
+                                   false,
+                                   MaskTiles::Whole,
+                                   1,
+                                   {},
+                                   run,
+                                   closed_form};
 
 }  // namespace flashstep

@@ -61,6 +61,8 @@ const Algorithm kStandardBackward{"standard_backward",
                                   "FlashAttention, Algorithm 3",
                                   kLines,
                                   false,
+                                  MaskTiles::None,
+                                  0,
                                   "standard_attention",
                                   run,
                                   closed_form};
