@@ -43,8 +43,8 @@ enum class Str {
     // panels
     mem_moves_now, mem_on_chip, mem_written_now, mem_read_now, mem_stream, mem_used, cell_given, cell_frees,
     cell_not_on_chip, cell_not_written, cell_moved, difference, go_there, map_partly, map_queries, map_keys, map_rows,
-    map_columns, map_tile, map_covers, map_steps, map_whole, so_far, of_total, outputs, inputs_memory, bars_legend,
-    bars_ghost, safe_softmax, toy_size, sram_read, sram_written, kernel_tiles, kernel_error,
+    map_columns, map_tile, map_covers, map_steps, map_whole, so_far, of_total, outputs, inputs_memory, initialised,
+    standard_in_all, safe_softmax, toy_size, sram_read, sram_written, kernel_tiles, kernel_error,
     kernel_of_tolerance, kernel_here, bytes_equal, bytes_unequal, bytes_uncounted, kernel_counters,
     not_materialised_list, kernel_cannot, counter_barriers, counter_warp_barriers, counter_shuffles, counter_atomics,
     counter_shared_read, counter_shared_written, counter_wavefronts, counter_ideal,
