@@ -78,8 +78,8 @@ void cell_tip(AppState& app, const CellRef& cell) {
     if (!begin_tip(ui)) return;
     formula(ui, ui.formulas.get(ui, name_to_tex(tensor.name), 17));
     ImGui::SameLine();
-    ImGui::AlignTextToFramePadding();
     small_text(ui, ui.tr(Str::row_column, {{"row", std::to_string(cell.row + 1)}, {"column", std::to_string(cell.col + 1)}}));
+    small_text(ui, shape_text(tensor.rows, tensor.cols));
     if (shown.version < 0) {
         small_text(ui, ui.tr(Str::never_written));
         end_tip();

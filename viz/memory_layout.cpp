@@ -63,7 +63,11 @@ GridFit cells(const Source& s, CellMode mode, int tensor, float roomier) {
     const Tensor& info = s.run.trace.tensors[tensor];
     const bool one_by_one = info.space == Space::Sram && info.rows * info.cols == 1;
     if (mode.number_px <= 0 && one_by_one) mode.number_px = 12;  // a single number is always readable
-    if (mode.number_px <= 0) return {mode.heat, mode.heat, 0};
+    if (mode.number_px <= 0) {
+        // A column of statistics would be too thin to see and to hit.
+        const float w = info.cols == 1 ? std::max(mode.heat, std::round(s.ui.px(6))) : mode.heat;
+        return {w, mode.heat, 0};
+    }
     const bool small = mode.number_px < 14;
     const ImFont* font = small ? s.ui.fonts.number_small : s.ui.fonts.number;
     const float h = std::ceil(std::max(font->FontSize + s.ui.px(4), s.ui.px(small ? 18.0f : 24.0f))) + std::round(roomier / 2);
@@ -75,13 +79,34 @@ GridFit cells(const Source& s, CellMode mode, int tensor, float roomier) {
 bool ruled(const Tensor& t) { return t.space == Space::Hbm && t.blocks() > 1 && !(t.block_rows == 1 && t.block_cols == 1); }
 
 enum class Shapes { Shown, Hidden };
+// Where the tiles stand that never leave the chip: in rows of their own, or behind those that do.
+enum class Others { Below, Behind };
+
+// The shapes stand beside the names of a zone where all of them have room.
+void show_shapes_with_room(const Source& s, std::vector<MemoryItem>& items) {
+    bool all = true;
+    for (const MemoryItem& item : items) {
+        float end = s.space.x;
+        for (const MemoryItem& other : items)
+            if (other.corner.y == item.corner.y && other.corner.x > item.corner.x) end = std::min(end, other.corner.x - s.ui.px(16));
+        const float needed = s.name_w[item.tensor] + s.ui.px(8) + s.shape_w[item.tensor];
+        all &= item.name.x + needed <= end;
+    }
+    for (MemoryItem& item : items) item.shows_shape = all;
+}
+
+// What is given away where there is some left (screen pixels): to the cells of numbers, between items, between the zones.
+struct Room {
+    float cells = 0, gap = 0, lane = 0;
+};
 
 // One attempt. `wide` is set where it is wider than the space.
-MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes shapes, float roomier, float lane, bool& wide) {
+MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes shapes, Others others, Room room, bool& wide) {
     MemoryLayout out;
     const Trace& trace = s.run.trace;
     const auto px = [&](float design) { return std::round(s.ui.px(design)); };
-    const float gap = px(kGap), name_line = px(kNameLine), header = px(kHeaderLine);
+    // Arrows run in the gaps beside tiles; library calls have none there.
+    const float lane_w = trace.sram_modelled ? px(kGap) : 0, gap = (lane_w > 0 ? lane_w : px(12)) + room.gap, name_line = px(kNameLine), header = px(kHeaderLine);
     out.place.assign(trace.tensors.size(), -1);
     wide = false;
 
@@ -89,7 +114,7 @@ MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes sha
         const Tensor& info = trace.tensors[tensor];
         MemoryItem m;
         m.tensor = tensor, m.rows = info.rows, m.cols = info.cols;
-        m.fit = cells(s, mode, tensor, roomier);
+        m.fit = cells(s, mode, tensor, room.cells);
         m.row_block = ruled(info) ? info.block_rows : 0;
         m.shows_shape = shapes == Shapes::Shown;
         const float label = s.name_w[tensor] + (m.shows_shape ? px(8) + s.shape_w[tensor] : 0);
@@ -122,11 +147,11 @@ MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes sha
             tile_h = tile.extent.y;
         }
         width += gutter;
-        if (x > 0 && x + width + gap > s.space.x) {
+        if (x > 0 && x + width + lane_w > s.space.x) {
             x = 0;
             shelf_h.push_back(0), bench_h.push_back(0);
         }
-        if (width + gap > s.space.x + 0.5f) wide = true;
+        if (width + lane_w > s.space.x + 0.5f) wide = true;
         columns.push_back({static_cast<int>(k), static_cast<int>(shelf_h.size()) - 1, x, gutter});
         shelf_h.back() = std::max(shelf_h.back(), top.extent.y);
         bench_h.back() = std::max(bench_h.back(), tile_h);
@@ -140,7 +165,7 @@ MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes sha
         y += h + px(kRowGap);
     }
     out.lane = y - px(kRowGap);
-    out.lane_end = out.bench_header = out.lane + std::round(lane);
+    out.lane_end = out.bench_header = out.lane + std::round(room.lane);
     y = out.bench_header + header + px(8);
     for (const float h : bench_h) {
         bench_y.push_back(y);
@@ -159,15 +184,20 @@ MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes sha
     }
     // Tiles that never leave the chip.
     const float indent = columns.empty() ? 0 : columns[0].gutter;
-    x = indent;
     float row_h = 0;
+    if (others == Others::Behind) {
+        y = bench_y.back();
+        row_h = bench_h.back();
+    } else {
+        x = indent;
+    }
     for (const int tensor : s.others) {
         MemoryItem tile = item(tensor, bench);
-        if (x > indent && x + tile.extent.x + gap > s.space.x) {
+        if (x > indent && x + tile.extent.x + lane_w > s.space.x) {
             y += row_h + px(kRowGap);
             x = indent, row_h = 0;
         }
-        if (x + tile.extent.x + gap > s.space.x + 0.5f) wide = true;
+        if (x + tile.extent.x + lane_w > s.space.x + 0.5f) wide = true;
         put(tile, x, y, 0);
         row_h = std::max(row_h, tile.extent.y);
         x += tile.extent.x + gap;
@@ -178,10 +208,11 @@ MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes sha
     if (row_h > 0) y += row_h + px(kRowGap);
     if (!trace.sram_modelled) {
         out.chip = {indent, y};
-        out.chip_end = {s.space.x - gap, y + px(56)};
+        out.chip_end = {s.space.x, y + px(56)};
         y += px(56 + kRowGap);
     }
     out.size = {widest, y - px(kRowGap)};
+    if (shapes == Shapes::Hidden) show_shapes_with_room(s, out.shelf), show_shapes_with_room(s, out.bench);
     return out;
 }
 
@@ -198,32 +229,46 @@ MemoryLayout layout_memory(Ui& ui, const Run& run, ImVec2 space) {
     const float lane = ui.px(kLaneLeast);
     CellMode shelf = modes.back(), bench = modes.back();
     Shapes shapes = Shapes::Hidden;
+    Others others = Others::Below;
     double best = -1e9;
     bool wide = false;
-    for (const Shapes with : {Shapes::Shown, Shapes::Hidden}) {
+    const std::pair<Shapes, Others> ways[] = {{Shapes::Shown, Others::Below},
+                                              {Shapes::Shown, Others::Behind},
+                                              {Shapes::Hidden, Others::Below},
+                                              {Shapes::Hidden, Others::Behind}};
+    for (const auto& [with, where] : ways) {
         for (const CellMode& a : modes) {
             for (const CellMode& b : modes) {
                 // A heat map above numbers is read more easily than the reverse: the bench is where the work is done.
                 const double worth = a.worth() + b.worth() * 1.05 + (with == Shapes::Shown ? 3 : 0);
                 if (worth <= best) continue;
-                const MemoryLayout tried = attempt(source, a, b, with, 0, lane, wide);
+                const MemoryLayout tried = attempt(source, a, b, with, where, {0, 0, lane}, wide);
                 if (wide || tried.size.y > space.y) continue;
-                best = worth, shelf = a, bench = b, shapes = with;
+                best = worth, shelf = a, bench = b, shapes = with, others = where;
             }
         }
     }
-    // What is left makes numbers roomier, then the lane.
-    MemoryLayout chosen = attempt(source, shelf, bench, shapes, 0, lane, wide);
-    float roomier = 0;
-    for (float more = 2; more <= 24; more += 2) {
-        const MemoryLayout tried = attempt(source, shelf, bench, shapes, ui.px(more), lane, wide);
-        if (wide || tried.size.y > space.y || tried.shelf.empty()) break;
-        if (tried.shelf.back().corner.y > chosen.shelf.back().corner.y) break;  // one band more is no gain
-        roomier = ui.px(more);
-    }
-    chosen = attempt(source, shelf, bench, shapes, roomier, lane, wide);
-    const float left = std::clamp(space.y - chosen.size.y, 0.0f, ui.px(kLaneMost) - lane);
-    return attempt(source, shelf, bench, shapes, roomier, lane + std::floor(left), wide);
+    // What is left makes numbers roomier, then the gaps wider, then the lane higher.
+    Room room{0, 0, lane};
+    MemoryLayout chosen = attempt(source, shelf, bench, shapes, others, room, wide);
+    const auto grow = [&](float Room::* part, float most, float step) {
+        for (;;) {
+            Room more = room;
+            more.*part += ui.px(step);
+            if (more.*part > ui.px(most)) return;
+            MemoryLayout tried = attempt(source, shelf, bench, shapes, others, more, wide);
+            if (wide || tried.size.y > space.y) return;
+            // One row more is no gain.
+            if (!tried.shelf.empty() && tried.shelf.back().corner.y > chosen.shelf.back().corner.y) return;
+            if (part == &Room::gap && tried.size.y > chosen.size.y) return;
+            room = more;
+            chosen = std::move(tried);
+        }
+    };
+    grow(&Room::cells, 24, 2);
+    grow(&Room::gap, 28, 2);
+    grow(&Room::lane, kLaneMost, 2);
+    return chosen;
 }
 
 }  // namespace flashstep::viz

@@ -68,7 +68,8 @@ struct Table {
     Table(Ui& ui_, float width) : ui(ui_) {
         name_w = ui.px(44);
         const float rest = width - name_w;
-        for (int k = 0; k < 4; ++k) columns[k] = std::round(name_w + rest * static_cast<float>(k + 1) / 4);
+        const float shares[] = {0.2f, 0.48f, 0.76f, 1.0f};
+        for (int k = 0; k < 4; ++k) columns[k] = std::round(name_w + rest * shares[k]);
     }
     void cell(ImVec2 at, int column, ImFont* font, std::string_view text, unsigned color) const {
         const float base = at.y + std::round(ui.px(15));
@@ -111,14 +112,20 @@ void tensor_table(AppState& app) {
     }
 }
 
-void verdict_badge(Ui& ui, const Comparison& comparison) {
+std::string verdict_text(const Ui& ui, const Comparison& comparison) {
     switch (comparison.verdict) {
-        case Verdict::Equal: badge(ui, BadgeKind::Ok, ui.tr(Str::match_ok, {{"error", error_text(comparison.worst_error)}})); break;
-        case Verdict::Different:
-            badge(ui, BadgeKind::Differs, ui.tr(comparison.first ? Str::match_differs : Str::match_bytes_differ));
-            break;
-        case Verdict::NonFinite: badge(ui, BadgeKind::Differs, ui.tr(Str::match_non_finite)); break;
+        case Verdict::Equal: return ui.tr(Str::match_ok, {{"error", error_text(comparison.worst_error)}});
+        case Verdict::Different: return ui.tr(comparison.first ? Str::match_differs : Str::match_bytes_differ);
+        case Verdict::NonFinite: break;
     }
+    return ui.tr(Str::match_non_finite);
+}
+
+void verdict_badge(Ui& ui, const Comparison& comparison) {
+    badge(ui, comparison.verdict == Verdict::Equal ? BadgeKind::Ok : BadgeKind::Differs, verdict_text(ui, comparison));
+}
+float badge_width(const Ui& ui, const Comparison& comparison) {
+    return std::round(text_width(ui.fonts.small, verdict_text(ui, comparison)) + ui.px(32));
 }
 
 void first_difference(AppState& app, const Difference& first) {
@@ -194,7 +201,10 @@ void counter_lines(AppState& app) {
 
 void draw_compare_panel(AppState& app) {
     Ui& ui = app.ui;
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
     section_header(ui, ui.tr(Str::comparison));
+    const ImVec2 below = ImGui::GetCursorScreenPos();
     if (!app.run || !app.player) {
         empty_state(ui, ui.tr(Str::empty_trace));
         return;
@@ -206,7 +216,10 @@ void draw_compare_panel(AppState& app) {
         return;
     }
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(4)));
+    // The verdict stands at the right of the title.
+    ImGui::SetCursorScreenPos({corner.x + width - badge_width(ui, *run.comparison), corner.y});
     verdict_badge(ui, *run.comparison);
+    ImGui::SetCursorScreenPos(below);
     small_text(ui, where_it_ran(ui, run));
     if (run.comparison->first) first_difference(app, *run.comparison->first);
     tensor_table(app);

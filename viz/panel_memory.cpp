@@ -41,6 +41,7 @@ struct View {
     void name(const MemoryItem& item, float alpha);
     void mark_selected(const MemoryItem& item);
     void related_frame(ImVec2 a, ImVec2 b);
+    void outline(ImVec2 a, ImVec2 b);
     void bad_cell(MatrixGrid& grid, int version, int row0, int col0) const;
     void arrows();
     void chip();
@@ -70,7 +71,7 @@ void View::headers() {
 
     const float line_y = origin.y + l.bench_header;
     draw->AddRectFilled({origin.x, line_y}, {origin.x + width, line_y + std::max(1.0f, std::round(ui.px(1)))}, u32(t.line));
-    float x = origin.x + ui.px(0);
+    float x = origin.x;
     const float base = bottom + ui.px(4);
     draw_text_on(draw, ui.fonts.bold, x, base, u32(t.text), ui.tr(Str::sram));
     x += text_width(ui.fonts.bold, ui.tr(Str::sram)) + ui.px(12);
@@ -192,6 +193,7 @@ void View::matrix(const MemoryItem& item) {
     }
     const int on_chip = block_on_chip(cache, item.tensor, step);
     if (on_chip >= 0 && grid.frame.rows == 0) grid.read = range_of(on_chip);
+    outline(at(item.grid), at(item.grid_end()));
     take_mouse(matrix_grid(ui, grid, item.fit, at(item.grid)), item.tensor);
     name(item, 1);
     for (const auto* list : {&related.operands, &related.results}) {
@@ -207,9 +209,13 @@ void View::matrix(const MemoryItem& item) {
     mark_selected(item);
 }
 
+// A thin line round the cells: those near zero have the panel's colour.
+void View::outline(ImVec2 a, ImVec2 b) {
+    draw->AddRect({std::round(a.x) - 1, std::round(a.y) - 1}, {std::round(b.x) + 1, std::round(b.y) + 1}, u32(t.line), ui.px(2));
+}
+
 void View::empty_place(const MemoryItem& item) {
-    const ImVec2 a = at(item.grid), b = at(item.grid_end());
-    draw->AddRect(a, {b.x - 1, b.y - 1}, u32(t.line), ui.px(2), 0, std::max(1.0f, ui.px(1)));
+    outline(at(item.grid), at(item.grid_end()));
     name(item, 0);
 }
 
@@ -248,11 +254,12 @@ void View::tile(const MemoryItem& item) {
         grid.read = all;
     }
     bad_cell(grid, version, 0, 0);
+    const ImVec2 corner = at(item.grid), extent = grid_size(grid, item.fit);
+    outline(corner, {corner.x + extent.x, corner.y + extent.y});
     take_mouse(matrix_grid(ui, grid, item.fit, at(item.grid)), item.tensor);
     if (trace.tile_at(item.tensor, step) >= 0) name(item, 1);
     if (contains(related.operands, version) || contains(related.results, version)) {
-        const ImVec2 a = at(item.grid), size = grid_size(grid, item.fit);
-        related_frame(a, {a.x + size.x, a.y + size.y});
+        related_frame(corner, {corner.x + extent.x, corner.y + extent.y});
     }
     mark_selected(item);
 }
@@ -319,7 +326,6 @@ void View::chip() {
 
 void View::run_frame() {
     if (app.hovered) related = related_to(app, version_of(app, *app.hovered).version);
-    headers();
     ImGui::PushID("hbm");
     for (const MemoryItem& item : cache.memory.shelf) matrix(item);
     ImGui::PopID();
@@ -328,6 +334,7 @@ void View::run_frame() {
     for (const MemoryItem& item : cache.memory.bench) tile(item);
     ImGui::PopID();
     arrows();
+    headers();  // last: arrows pass behind the bar
     app.hovered = hovered;
     if (hovered) cell_tip(app, *hovered);
 }

@@ -130,7 +130,7 @@ struct Map {
             const ImVec2 size = text_size(digits, text);
             draw_text(draw, digits, {middle.x - size.x / 2, middle.y - size.y / 2}, u32(current ? t.accent : t.quiet), text);
         };
-        const int step_j = every(ui.px(22)), step_i = every(digits->FontSize);
+        const int step_j = every(digits->GetCharAdvance('0') * static_cast<float>(std::to_string(cache.map_cols).size()) + ui.px(6)), step_i = every(digits->FontSize);
         for (int j = 0; j < cache.map_cols; ++j) {
             if (j == 0 || (j + 1) % step_j == 0)
                 number(j + 1, {origin.x + cell * (static_cast<float>(j) + 0.5f), origin.y - gutter / 2}, now.j == j);
@@ -139,10 +139,12 @@ struct Map {
             if (i == 0 || (i + 1) % step_i == 0)
                 number(i + 1, {origin.x - gutter / 2, origin.y + cell * (static_cast<float>(i) + 0.5f)}, now.i == i);
         }
-        const FormulaLayout &i = ui.formulas.get(ui, "i", 14), &j = ui.formulas.get(ui, "j", 14);
-        draw_formula(ui, draw, origin.x - gutter + ui.px(1), origin.y - ui.px(16), i, u32(t.quiet));
-        draw->AddLine({origin.x - gutter + ui.px(4), origin.y - ui.px(4)}, {origin.x - ui.px(2), origin.y - gutter}, u32(t.line));
-        draw_formula(ui, draw, origin.x - ui.px(8), origin.y - ui.px(18), j, u32(t.quiet));
+        // In the corner: i counts downwards, j to the right.
+        draw->AddLine({origin.x - gutter, origin.y - gutter}, {origin.x - ui.px(2), origin.y - ui.px(2)}, u32(t.line));
+        const FormulaLayout& i = ui.formulas.get(ui, "i", 14);
+        draw_formula(ui, draw, origin.x - gutter + ui.px(1), origin.y - ui.px(3), i, u32(t.quiet));
+        const FormulaLayout& j = ui.formulas.get(ui, "j", 14);
+        draw_formula(ui, draw, origin.x - ui.px(8), origin.y - ui.px(10), j, u32(t.quiet));
     }
 
     void tip(int i, int j) const {

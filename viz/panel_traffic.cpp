@@ -1,5 +1,6 @@
 // Bytes and operations so far, out of all, beside standard attention on the same problem.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -38,25 +39,9 @@ std::vector<Row> rows_of(const Run& run, int step) {
     return rows;
 }
 
-// A label, the number now, the number of the whole run, and the standard's.
-void count_row(Ui& ui, std::string_view label, std::string_view now, std::string_view total, std::string_view standard,
-               const float (&columns)[3]) {
-    const Theme& t = ui.theme();
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float base = at.y + std::round(ui.px(14));
-    draw_text_on(draw, ui.fonts.small, at.x, base, u32(t.quiet), label);
-    const std::string_view numbers[] = {now, total, standard};
-    for (int k = 0; k < 3; ++k) {
-        draw_text_on(draw, ui.fonts.number_small, at.x + columns[k] - text_width(ui.fonts.number_small, numbers[k]), base,
-                     u32(k == 0 ? t.text : t.quiet), numbers[k]);
-    }
-    ImGui::Dummy({ImGui::GetContentRegionAvail().x, std::round(ui.px(19))});
-}
-
-// Numbers that stay narrow: 4,456 as it is, 4.46M above a million.
+// Numbers that stay narrow: 4,456 as it is, 44.6k above ten thousand.
 std::string short_count(std::int64_t count) {
-    if (count < 1000000) return count_text(count);
+    if (count < 10000) return count_text(count);
     double v = static_cast<double>(count);
     const char* unit = "";
     for (const char* next : {"k", "M", "G", "T", "P"}) {
@@ -64,6 +49,91 @@ std::string short_count(std::int64_t count) {
         v /= 1000, unit = next;
     }
     return short_number(v).text + std::string(unit);
+}
+
+// Bytes without the last letter of their unit: "28.2 Ki", "304 B".
+std::string short_bytes(std::int64_t bytes) {
+    std::string text = bytes_text(bytes);
+    if (text.ends_with("iB")) text.pop_back();
+    return text;
+}
+
+struct Cells {
+    std::string now, total, standard;
+};
+
+// A label, the number so far, the number of the whole run, and the standard's, right-aligned in columns.
+void count_row(Ui& ui, std::string_view label, const Cells& cells, ImFont* font, unsigned now_color) {
+    const Theme& t = ui.theme();
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, base = at.y + std::round(ui.px(14));
+    const float column = std::round(std::clamp(width * 0.2f, ui.px(48), ui.px(80))), last = column + std::round(ui.px(12));
+    draw_text_on(draw, ui.fonts.small, at.x, base, u32(t.quiet), fitted(ui.fonts.small, label, width - 2 * column - last + ui.px(8)));
+    const std::string* numbers[] = {&cells.now, &cells.total, &cells.standard};
+    for (int k = 0; k < 3; ++k) {
+        const float right = at.x + width - (k < 2 ? last : 0) - (k < 1 ? column : 0);
+        draw_text_on(draw, font, right - text_width(font, *numbers[k]), base, k == 0 ? now_color : u32(t.quiet), *numbers[k]);
+    }
+    ImGui::Dummy({width, std::round(ui.px(19))});
+}
+
+// A swatch and what it means; to the next line where it does not fit.
+struct Legend {
+    Ui& ui;
+    float left = ImGui::GetCursorScreenPos().x, x = left, y = ImGui::GetCursorScreenPos().y;
+    float width = ImGui::GetContentRegionAvail().x;
+
+    void entry(Rgb fill, bool outlined, std::string_view text) {
+        const Theme& t = ui.theme();
+        ImDrawList* draw = ImGui::GetWindowDrawList();
+        const float side = std::round(ui.px(10)), w = side + ui.px(5) + text_width(ui.fonts.small, text);
+        if (x > left && x + w > left + width) x = left, y += std::round(ui.px(18));
+        const ImVec2 a(std::round(x), std::round(y + ui.px(4))), b(a.x + side, a.y + side);
+        if (outlined) draw->AddRect(a, b, u32(t.quiet), ui.px(2));
+        else draw->AddRectFilled(a, b, u32(fill));
+        draw_text(draw, ui.fonts.small, {x + side + ui.px(5), y}, u32(t.quiet), text);
+        x += w + ui.px(12);
+    }
+    void end() const { ImGui::Dummy({width, y + std::round(ui.px(20)) - ImGui::GetCursorScreenPos().y}); }
+};
+
+void tensor_tip(Ui& ui, const Row& row, const char* other) {
+    if (!begin_tip(ui)) return;
+    formula(ui, ui.formulas.get(ui, name_to_tex(row.name), 17));
+    const auto line = [&](Str label, std::int64_t so_far, std::int64_t total) {
+        small_text(ui, ui.tr(label) + std::string("  ") +
+                           ui.tr(Str::of_total, {{"now", count_text(so_far)}, {"total", count_text(total) + " B"}}));
+    };
+    line(Str::read, row.now.read, row.total.read);
+    line(Str::write, row.now.write, row.total.write);
+    if (row.total.init > 0) line(Str::initialisation, row.now.init, row.total.init);
+    small_text(ui, other + std::string("  ") + count_text(static_cast<std::int64_t>(row.ghost)) + " B");
+    end_tip();
+}
+
+// The bars, one per matrix, all on one scale.
+void bars(Ui& ui, const Run& run, int step, const char* other) {
+    const std::vector<Row> rows = rows_of(run, step);
+    double full = 1;
+    for (const Row& row : rows) full = std::max({full, static_cast<double>(row.total.read + row.total.write), row.ghost});
+    for (const Row& row : rows) {
+        const std::string number = bytes_text(row.now.read + row.now.write);
+        const bool over = bar_row(ui, {.tensor = row.name,
+                                       .label = {},
+                                       .read = static_cast<double>(row.now.read),
+                                       .write = static_cast<double>(row.now.write),
+                                       .ghost = row.ghost,
+                                       .full = full,
+                                       .number = number});
+        if (over) tensor_tip(ui, row, other);
+    }
+    const Theme& t = ui.theme();
+    Legend legend{ui};
+    legend.entry(t.quiet, false, ui.tr(Str::read));
+    legend.entry(mix(t.panel, t.quiet, 0.55f), false, ui.tr(Str::write));
+    legend.entry(t.quiet, true, ui.tr(Str::standard_in_all, {{"name", other}}));
+    legend.end();
 }
 
 }  // namespace
@@ -79,80 +149,55 @@ void draw_traffic_panel(AppState& app) {
     const Trace& trace = run.trace;
     const Theme& t = ui.theme();
     const int step = app.player->step();
-    const Traffic &now = trace.steps[step].total, &all = trace.steps[trace.last_step()].total, &standard = run.standard.traffic;
-    const char* other = ui.tr(run.algorithm->reads_scores ? Str::safe_softmax : Str::standard_attention);
-    const bool is_standard = trace.algorithm == (run.algorithm->reads_scores ? "safe_softmax" : "standard_attention");
+    const Traffic &now = trace.steps[step].total, &all = trace.steps[trace.last_step()].total, &plain = run.standard.traffic;
+    const bool softmax = run.algorithm->reads_scores;
+    const char* other = ui.tr(softmax ? Str::safe_softmax : Str::standard_attention);
+    const bool is_plain = trace.algorithm == (softmax ? "safe_softmax" : "standard_attention");
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), 0));
 
-    const std::vector<Row> rows = rows_of(run, step);
-    double full = 1;
-    for (const Row& row : rows) full = std::max({full, static_cast<double>(row.total.read + row.total.write), row.ghost});
-    for (const Row& row : rows) {
-        const std::string number = bytes_text(row.now.read + row.now.write);
-        const bool over = bar_row(ui, {.tensor = row.name, .label = {}, .read = static_cast<double>(row.now.read),
-                                       .write = static_cast<double>(row.now.write), .ghost = row.ghost, .full = full, .number = number});
-        if (!over || !begin_tip(ui)) continue;
-        formula(ui, ui.formulas.get(ui, name_to_tex(row.name), 17));
-        const auto line = [&](Str label, std::int64_t so_far, std::int64_t total) {
-            small_text(ui, ui.tr(label) + std::string("  ") +
-                               ui.tr(Str::of_total, {{"now", count_text(so_far)}, {"total", count_text(total) + " B"}}));
-        };
-        line(Str::read, row.now.read, row.total.read);
-        line(Str::write, row.now.write, row.total.write);
-        if (row.total.init > 0) line(Str::initialisation, row.now.init, row.total.init);
-        small_text(ui, other + std::string("  ") + count_text(static_cast<std::int64_t>(row.ghost)) + " B");
-        end_tip();
-    }
-    small_text(ui, ui.tr(Str::bars_legend) + std::string(ui.language == Language::Chinese ? "；" : "; ") +
-                       ui.tr(Str::bars_ghost, {{"name", other}}));
-    ImGui::Dummy({1, ui.px(8)});
-
-    // The table: so far, the whole run, standard attention.
-    const float width = ImGui::GetContentRegionAvail().x;
-    const float columns[3] = {std::round(width - ui.px(132)), std::round(width - ui.px(66)), std::round(width)};
-    {
-        ImDrawList* draw = ImGui::GetWindowDrawList();
-        const ImVec2 at = ImGui::GetCursorScreenPos();
-        const Str heads[] = {Str::so_far, Str::total, Str::standard_short};
-        for (int k = 0; k < 3; ++k) {
-            const char* text = ui.tr(k == 2 && run.algorithm->reads_scores ? Str::safe_short : heads[k]);
-            draw_text_on(draw, ui.fonts.small, at.x + columns[k] - text_width(ui.fonts.small, text), at.y + ui.px(13), u32(t.quiet), text);
-        }
-        const float y = std::round(at.y + ui.px(18));
-        draw->AddRectFilled({at.x, y}, {at.x + width, y + 1}, u32(t.line));
-        ImGui::Dummy({width, ui.px(22)});
-    }
+    ImFont* digits = ui.fonts.number_small;
+    count_row(ui, "", {ui.tr(Str::so_far), ui.tr(Str::total), ui.tr(softmax ? Str::safe_short : Str::standard_short)},
+              ui.fonts.small, u32(t.quiet));
     const auto bytes_row = [&](Str label, std::int64_t a, std::int64_t b, std::string_view c) {
-        count_row(ui, ui.tr(label), bytes_text(a), bytes_text(b), c, columns);
+        count_row(ui, ui.tr(label), {short_bytes(a), short_bytes(b), std::string(c)}, digits, u32(t.text));
     };
     const auto ops_row = [&](Str label, std::int64_t a, std::int64_t b, std::int64_t c) {
-        count_row(ui, ui.tr(label), short_count(a), short_count(b), short_count(c), columns);
+        count_row(ui, ui.tr(label), {short_count(a), short_count(b), short_count(c)}, digits, u32(t.text));
     };
-    const std::int64_t hbm = all.hbm_read + all.hbm_write, hbm_standard = standard.hbm_read + standard.hbm_write;
-    bytes_row(Str::hbm_total, now.hbm_read + now.hbm_write, hbm, bytes_text(hbm_standard));
-    if (all.hbm_init > 0) bytes_row(Str::initialisation, now.hbm_init, all.hbm_init, bytes_text(standard.hbm_init));
-    ops_row(Str::flops_matmul, now.flops_matmul, all.flops_matmul, standard.flops_matmul);
-    ops_row(Str::flops_other, now.flops_other, all.flops_other, standard.flops_other);
-    ops_row(Str::exponentials, now.flops_exp, all.flops_exp, standard.flops_exp);
-    const char* unknown = "–";
-    if (trace.sram_modelled) {
-        const auto of_standard = [&](std::int64_t bytes) { return run.standard.sram_modelled ? bytes_text(bytes) : std::string(unknown); };
-        bytes_row(Str::sram_read, now.sram_read, all.sram_read, of_standard(standard.sram_read));
-        bytes_row(Str::sram_written, now.sram_write, all.sram_write, of_standard(standard.sram_write));
-        const std::int64_t resident = trace.resident(step).empty() ? 0 : trace.steps[step].sram_bytes;
-        bytes_row(Str::sram_in_use, resident, trace.sram_peak, of_standard(run.standard.sram_peak));
-    } else {
-        count_row(ui, ui.tr(Str::sram), "", "", ui.tr(Str::not_modelled), columns);
-    }
-    const Memory &memory = trace.memory, &extra = run.standard.memory;
-    count_row(ui, ui.tr(Str::memory_in_out), "", bytes_text(memory.inputs + memory.outputs), bytes_text(extra.inputs + extra.outputs), columns);
-    count_row(ui, ui.tr(Str::extra_memory), "", bytes_text(memory.extra), bytes_text(extra.extra), columns);
-    if (!is_standard && hbm_standard > 0) {
-        ImGui::Dummy({1, ui.px(6)});
-        const std::string factor = factor_text(static_cast<double>(hbm) / static_cast<double>(hbm_standard));
+    const std::int64_t hbm = all.hbm_read + all.hbm_write, hbm_plain = plain.hbm_read + plain.hbm_write;
+    bytes_row(Str::hbm_total, now.hbm_read + now.hbm_write, hbm, short_bytes(hbm_plain));
+    if (all.hbm_init > 0) bytes_row(Str::initialised, now.hbm_init, all.hbm_init, short_bytes(plain.hbm_init));
+    bars(ui, run, step, other);
+    if (!is_plain && hbm_plain > 0) {
+        const std::string factor = factor_text(static_cast<double>(hbm) / static_cast<double>(hbm_plain));
         small_text(ui, ui.tr(Str::hbm_factor, {{"factor", factor}, {"name", other}}));
         if (std::max(run.recipe.problem.n, run.recipe.problem.nk) < 512) small_text(ui, ui.tr(Str::toy_size));
     }
+    ImGui::Dummy({1, ui.px(8)});
+    const ImVec2 line = ImGui::GetCursorScreenPos();
+    ImGui::GetWindowDrawList()->AddRectFilled(line, {line.x + ImGui::GetContentRegionAvail().x, line.y + 1}, u32(t.line));
+    ImGui::Dummy({1, ui.px(4)});
+
+    ops_row(Str::flops_matmul, now.flops_matmul, all.flops_matmul, plain.flops_matmul);
+    ops_row(Str::flops_other, now.flops_other, all.flops_other, plain.flops_other);
+    ops_row(Str::exponentials, now.flops_exp, all.flops_exp, plain.flops_exp);
+    if (trace.sram_modelled) {
+        const auto of_plain = [&](std::int64_t bytes) {
+            return run.standard.sram_modelled ? short_bytes(bytes) : std::string("–");
+        };
+        bytes_row(Str::sram_read, now.sram_read, all.sram_read, of_plain(plain.sram_read));
+        bytes_row(Str::sram_written, now.sram_write, all.sram_write, of_plain(plain.sram_write));
+        const std::int64_t resident = trace.resident(step).empty() ? 0 : trace.steps[step].sram_bytes;
+        bytes_row(Str::sram_in_use, resident, trace.sram_peak, of_plain(run.standard.sram_peak));
+    } else {
+        count_row(ui, ui.tr(Str::sram), {"", "", ui.tr(Str::not_modelled)}, ui.fonts.small, u32(t.quiet));
+    }
+    const auto memory_row = [&](Str label, std::int64_t own, std::int64_t theirs) {
+        count_row(ui, ui.tr(label), {"", short_bytes(own), short_bytes(theirs)}, digits, u32(t.text));
+    };
+    const Memory &memory = trace.memory, &theirs = run.standard.memory;
+    memory_row(Str::memory_in_out, memory.inputs + memory.outputs, theirs.inputs + theirs.outputs);
+    memory_row(Str::extra_memory, memory.extra, theirs.extra);
     ImGui::PopStyleVar();
 }
 

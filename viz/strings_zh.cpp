@@ -247,7 +247,7 @@ const StrEntry kChinese[kStrings] = {
     {Str::outputs, "输出"},
     {Str::inputs_memory, "输入"},
     {Str::initialised, "初始化"},
-    {Str::standard_in_all, "{name}的总量"},
+    {Str::standard_in_all, "{name} 的总量"},
     {Str::safe_softmax, "safe softmax"},
     {Str::toy_size, "规模这么小时，这个比值不能说明实际能省多少。"},
     {Str::sram_read, "SRAM 读"},
@@ -275,7 +275,7 @@ const StrEntry kChinese[kStrings] = {
     {Str::safe_short, "safe"},
     {Str::sram_in_use, "SRAM（峰值）"},
     {Str::memory_in_out, "输入与输出"},
-    {Str::hbm_factor, "总量是{name}的 {factor}"},
+    {Str::hbm_factor, "总量是 {name} 的 {factor}。"},
 };
 
 }  // namespace flashstep::viz
