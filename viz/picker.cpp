@@ -105,7 +105,7 @@ void draw_picker(AppState& app) {
     if (state.opening) ImGui::SetKeyboardFocusHere();
     state.opening = false;
     ImGui::SetNextItemWidth(-1);
-    if (ImGui::InputTextWithHint("filter", ui.tr(Str::picker_hint), &state.filter)) state.chosen = 0;
+    if (ImGui::InputTextWithHint("##filter", ui.tr(Str::picker_hint), &state.filter)) state.chosen = 0;
     const std::vector<Entry> found = entries(ui, state.filter);
     const int count = static_cast<int>(found.size());
     const int before = state.chosen;

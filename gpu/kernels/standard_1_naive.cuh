@@ -15,7 +15,7 @@
 
 namespace flashstep::gpu {
 
-// S = scale Q K^T, -inf where the mask hides the key. One thread per element of S.
+// Line 1: S = scale Q K^T, -inf where the mask hides the key. One thread per element of S.
 FS_KERNEL void standard_1_naive_scores(Global<const float> Q,  // [heads, n, d]
                                        Global<const float> K,  // [kv heads, nk, d]
                                        Global<float> S,        // [heads, n, nk]
@@ -35,7 +35,7 @@ FS_KERNEL void standard_1_naive_scores(Global<const float> Q,  // [heads, n, d]
     S[e] = p.scale * sum;
 }
 
-// P = softmax(S); the row's maximum is taken off first, so that no exponential overflows. One thread per row.
+// Line 2: P = softmax(S); the row's maximum is taken off first, so that no exponential overflows. One thread per row.
 FS_KERNEL void standard_1_naive_softmax(Global<const float> S,  // [heads, n, nk]
                                         Global<float> P,        // [heads, n, nk]
                                         AttentionShape p) {
@@ -52,7 +52,7 @@ FS_KERNEL void standard_1_naive_softmax(Global<const float> S,  // [heads, n, nk
     }
 }
 
-// O = P V. One thread per element of O.
+// Line 3: O = P V. One thread per element of O.
 FS_KERNEL void standard_1_naive_output(Global<const float> P,  // [heads, n, nk]
                                        Global<const float> V,  // [kv heads, nk, dv]
                                        Global<float> O,        // [heads, n, dv]
