@@ -24,7 +24,9 @@ struct Case {
 constexpr Case kCases[] = {{"n4d3", "fa2_forward", "fa2_forward_1_tile"}, {"n4d3", "standard_attention", "standard_1_naive"},
                            {"n4d3", "online_softmax", ""},                {"n4d3", "safe_softmax", ""},
                            {"n64", "fa2_forward", "fa2_forward_1_tile"},  {"n64_causal", "fa2_forward", "fa2_forward_1_tile"},
-                           {"n64", "standard_attention", ""}};
+                           {"n64", "standard_attention", ""},             {"n4d3", "fa1_forward", ""},
+                           {"n4d3", "fa2_backward", ""},                  {"n64", "standard_backward", ""},
+                           {"n4d3", "softmax_backward", ""}};
 
 std::shared_ptr<const Run> run_of(const Case& which) {
     const Preset& preset = *find_preset(which.preset);
@@ -45,7 +47,7 @@ constexpr Box kMap[] = {{321, 403, 229, 197}, {481, 646, 352, 330}};
 constexpr Box kExplain[] = {{551, 403, 445, 197}, {834, 646, 682, 330}};
 constexpr Box kTraffic[] = {{997, 57, 283, 313}, {1517, 57, 403, 532}};
 constexpr Box kCompare[] = {{997, 371, 283, 229}, {1517, 590, 403, 386}};
-constexpr ImVec2 kWindows[] = {{1280, 720}, {1920, 1080}};
+const ImVec2 kWindows[] = {{1280, 720}, {1920, 1080}};
 
 void place(AppState& app, const char* id, const Box& box, Draw draw) {
     ImGui::SetCursorScreenPos({box.x, box.y});

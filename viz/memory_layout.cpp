@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "viz/text.h"
 
@@ -79,8 +80,9 @@ GridFit cells(const Source& s, CellMode mode, int tensor, float roomier) {
 bool ruled(const Tensor& t) { return t.space == Space::Hbm && t.blocks() > 1 && !(t.block_rows == 1 && t.block_cols == 1); }
 
 enum class Shapes { Shown, Hidden };
-// Where the tiles stand that never leave the chip: in rows of their own, or behind those that do.
-enum class Others { Below, Behind };
+// Where the tiles stand that never leave the chip: in rows of their own, or behind those that do. Free: all tiles follow
+// one another, so that they can have numbers where the matrices, as heat maps, are narrower than they.
+enum class Others { Below, Behind, Free };
 
 // The shapes stand beside the names of a zone where all of them have room.
 void show_shapes_with_room(const Source& s, std::vector<MemoryItem>& items) {
@@ -141,7 +143,7 @@ MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes sha
         MemoryItem top = item(s.matrices[k], shelf);
         const float gutter = top.row_block ? px(kGridGutter) : 0;
         float width = top.extent.x, tile_h = 0;
-        if (s.below[k] >= 0) {
+        if (s.below[k] >= 0 && others != Others::Free) {
             const MemoryItem tile = item(s.below[k], bench);
             width = std::max(width, tile.extent.x);
             tile_h = tile.extent.y;
@@ -176,13 +178,17 @@ MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes sha
         put(top, c.x, shelf_y[c.band], c.gutter);
         out.place[top.tensor] = static_cast<int>(out.shelf.size());
         out.shelf.push_back(top);
-        if (s.below[c.index] < 0) continue;
+        if (s.below[c.index] < 0 || others == Others::Free) continue;
         MemoryItem tile = item(s.below[c.index], bench);
         put(tile, c.x, bench_y[c.band], c.gutter);
         out.place[tile.tensor] = static_cast<int>(out.bench.size());
         out.bench.push_back(tile);
     }
-    // Tiles that never leave the chip.
+    // Tiles that never leave the chip, behind those that do where these stand freely.
+    std::vector<int> flow;
+    if (others == Others::Free)
+        std::copy_if(s.below.begin(), s.below.end(), std::back_inserter(flow), [](int tile) { return tile >= 0; });
+    flow.insert(flow.end(), s.others.begin(), s.others.end());
     const float indent = columns.empty() ? 0 : columns[0].gutter;
     float row_h = 0;
     if (others == Others::Behind) {
@@ -191,7 +197,7 @@ MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes sha
     } else {
         x = indent;
     }
-    for (const int tensor : s.others) {
+    for (const int tensor : flow) {
         MemoryItem tile = item(tensor, bench);
         if (x > indent && x + tile.extent.x + lane_w > s.space.x) {
             y += row_h + px(kRowGap);
@@ -235,12 +241,14 @@ MemoryLayout layout_memory(Ui& ui, const Run& run, ImVec2 space) {
     const std::pair<Shapes, Others> ways[] = {{Shapes::Shown, Others::Below},
                                               {Shapes::Shown, Others::Behind},
                                               {Shapes::Hidden, Others::Below},
-                                              {Shapes::Hidden, Others::Behind}};
+                                              {Shapes::Hidden, Others::Behind},
+                                              {Shapes::Shown, Others::Free},
+                                              {Shapes::Hidden, Others::Free}};
     for (const auto& [with, where] : ways) {
         for (const CellMode& a : modes) {
             for (const CellMode& b : modes) {
                 // A heat map above numbers is read more easily than the reverse: the bench is where the work is done.
-                const double worth = a.worth() + b.worth() * 1.05 + (with == Shapes::Shown ? 3 : 0);
+                const double worth = a.worth() + b.worth() * 1.05 + (with == Shapes::Shown ? 3 : 0) - (where == Others::Free ? 8 : 0);
                 if (worth <= best) continue;
                 const MemoryLayout tried = attempt(source, a, b, with, where, {0, 0, lane}, wide);
                 if (wide || tried.size.y > space.y) continue;

@@ -73,9 +73,14 @@ void View::headers() {
     draw->AddRectFilled({origin.x, line_y}, {origin.x + width, line_y + std::max(1.0f, std::round(ui.px(1)))}, u32(t.line));
     float x = origin.x;
     const float base = bottom + ui.px(4);
+    const auto behind = [&](float from, float width_of) {  // an arrow that passes here passes behind the words
+        draw->AddRectFilled({from - ui.px(2), line_y + ui.px(4)}, {from + width_of + ui.px(2), base + ui.px(5)}, u32(t.panel));
+    };
+    behind(x, text_width(ui.fonts.bold, ui.tr(Str::sram)));
     draw_text_on(draw, ui.fonts.bold, x, base, u32(t.text), ui.tr(Str::sram));
     x += text_width(ui.fonts.bold, ui.tr(Str::sram)) + ui.px(12);
     if (!trace.sram_modelled) {
+        behind(x, text_width(ui.fonts.small, ui.tr(Str::not_modelled)));
         draw_text_on(draw, ui.fonts.small, x, base, u32(t.quiet), ui.tr(Str::not_modelled));
         return;
     }
@@ -85,6 +90,7 @@ void View::headers() {
                             : ui.tr(Str::mem_used, {{"used", bytes_text(bytes)}});
     };
     const std::vector<int> resident = trace.resident(step);
+    behind(x, text_width(ui.fonts.small, used_text(trace.sram_peak)));
     draw_text_on(draw, ui.fonts.small, x, base, u32(t.quiet), used_text(resident.empty() ? 0 : trace.steps[step].sram_bytes));
     // Room for the widest of all texts, so that the bar starts at the same place at every step.
     x += std::max(text_width(ui.fonts.small, used_text(trace.sram_peak)), text_width(ui.fonts.small, used_text(888))) + ui.px(12);
@@ -287,8 +293,11 @@ void View::arrows() {
         const MemoryItem& bench = l.bench[l.place[touch.partner]];
         const Trace::Range range = trace.block_range(touch.tensor, touch.block);
         const Version& tile = trace.versions[trace.tile_at(touch.partner, step)];
-        const ImVec2 from(corner.x + shelf.fit.cell_w * static_cast<float>(range.col0 + range.cols) + ui.px(2),
-                          corner.y + shelf.fit.cell_h * (static_cast<float>(range.row0) + static_cast<float>(range.rows) / 2));
+        // Beside a block that ends inside the matrix the way goes along the edge below it: between numbers, not through.
+        const bool inside = range.col0 + range.cols < shelf.cols;
+        const float row = static_cast<float>(range.row0) + static_cast<float>(range.rows) * (inside ? 1.0f : 0.5f);
+        const ImVec2 from(corner.x + shelf.fit.cell_w * static_cast<float>(range.col0 + range.cols) + (inside ? 0 : ui.px(2)),
+                          std::round(corner.y + shelf.fit.cell_h * row));
         const ImVec2 tile_corner = at(bench.grid);
         const ImVec2 to(tile_corner.x + bench.fit.cell_w * static_cast<float>(tile.cols) + ui.px(2),
                         tile_corner.y + bench.fit.cell_h * static_cast<float>(tile.rows) / 2);
@@ -297,7 +306,10 @@ void View::arrows() {
         const float x = std::round((below ? std::max(shelf_lane, bench_lane) : shelf_lane) + ui.px(9));
         std::vector<ImVec2> points;
         if (below) points = {from, {x, from.y}, {x, to.y}, to};
-        else points = {from, {x, from.y}, {x, lane}, {bench_lane + ui.px(9), lane}, {bench_lane + ui.px(9), to.y}, to};
+        else {  // along the lane, each on a height of its own
+            const float level = lane + ui.px(4) * static_cast<float>((k - now.touch_begin) % 3 - 1);
+            points = {from, {x, from.y}, {x, level}, {bench_lane + ui.px(9), level}, {bench_lane + ui.px(9), to.y}, to};
+        }
         if (!load) std::reverse(points.begin(), points.end());
         const float half = text_width(ui.fonts.number_small, label) / 2 + ui.px(5);
         const float label_x = std::max(x, labelled + half);

@@ -204,7 +204,7 @@ struct Map {
         const float gutter = ui.px(kGridGutter), legend_h = legend_height(space.x, partly, skipped);
         const float room_x = space.x - gutter, room_y = space.y - gutter - legend_h - ui.px(8);
         float cell = std::min(room_x / static_cast<float>(cache.map_cols), room_y / static_cast<float>(cache.map_rows));
-        cell = std::min(cell, ui.px(44));
+        cell = std::min(cell, ui.px(72));
         cell = cell >= 3 ? std::floor(cell) : cell;
         if (cell <= 0) return;
         const ImVec2 origin(std::round(at.x + gutter), std::round(at.y + gutter));

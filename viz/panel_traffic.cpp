@@ -21,9 +21,12 @@ struct Row {
 std::vector<Row> rows_of(const Run& run, int step) {
     std::vector<Row> rows;
     const Trace& trace = run.trace;
+    int inputs = 0;
     for (int k = 0; k < static_cast<int>(trace.tensors.size()); ++k) {
         if (trace.tensors[k].space != Space::Hbm) continue;
-        rows.push_back({trace.tensors[k].name, trace.hbm_bytes(k, step), trace.hbm_bytes(k, trace.last_step()), 0});
+        rows.push_back({trace.tensors[k].name, trace.hbm_bytes(k, step), trace.hbm_bytes(k, trace.last_step()),
+                        run.plain ? 0.0 : -1.0});
+        if (trace.tensors[k].role == Role::Input) inputs = static_cast<int>(rows.size());
     }
     for (const auto& [name, bytes] : run.standard.hbm) {
         const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
@@ -31,9 +34,8 @@ std::vector<Row> rows_of(const Run& run, int step) {
         if (found != rows.end()) {
             found->ghost = both;
         } else {
-            // S and P, which only standard attention keeps in HBM, stand before the outputs.
-            const auto output = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == "O"; });
-            rows.insert(output, {name, {}, {}, both});
+            // S and P, which only standard attention keeps in HBM, stand behind the inputs.
+            rows.insert(rows.begin() + inputs++, {name, {}, {}, both});
         }
     }
     return rows;
@@ -108,7 +110,7 @@ void tensor_tip(Ui& ui, const Row& row, const char* other) {
     line(Str::read, row.now.read, row.total.read);
     line(Str::write, row.now.write, row.total.write);
     if (row.total.init > 0) line(Str::initialisation, row.now.init, row.total.init);
-    small_text(ui, other + std::string("  ") + count_text(static_cast<std::int64_t>(row.ghost)) + " B");
+    if (row.ghost >= 0) small_text(ui, other + std::string("  ") + count_text(static_cast<std::int64_t>(row.ghost)) + " B");
     end_tip();
 }
 
@@ -132,7 +134,7 @@ void bars(Ui& ui, const Run& run, int step, const char* other) {
     Legend legend{ui};
     legend.entry(t.quiet, false, ui.tr(Str::read));
     legend.entry(mix(t.panel, t.quiet, 0.55f), false, ui.tr(Str::write));
-    legend.entry(t.quiet, true, ui.tr(Str::standard_in_all, {{"name", other}}));
+    if (run.plain) legend.entry(t.quiet, true, ui.tr(Str::standard_in_all, {{"name", other}}));
     legend.end();
 }
 
@@ -150,19 +152,19 @@ void draw_traffic_panel(AppState& app) {
     const Theme& t = ui.theme();
     const int step = app.player->step();
     const Traffic &now = trace.steps[step].total, &all = trace.steps[trace.last_step()].total, &plain = run.standard.traffic;
-    const bool softmax = run.algorithm->reads_scores;
-    const char* other = ui.tr(softmax ? Str::safe_softmax : Str::standard_attention);
-    const bool is_plain = trace.algorithm == (softmax ? "safe_softmax" : "standard_attention");
+    const bool softmax = run.algorithm->reads_scores, backward = run.plain && !run.plain->forward.empty();
+    const char* other = ui.tr(softmax ? Str::safe_softmax : backward ? Str::standard_backward : Str::standard_attention);
+    const bool is_plain = !run.plain || run.plain == run.algorithm;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), 0));
 
     ImFont* digits = ui.fonts.number_small;
-    count_row(ui, "", {ui.tr(Str::so_far), ui.tr(Str::total), ui.tr(softmax ? Str::safe_short : Str::standard_short)},
+    count_row(ui, "", {ui.tr(Str::so_far), ui.tr(Str::total), run.plain ? ui.tr(softmax ? Str::safe_short : Str::standard_short) : ""},
               ui.fonts.small, u32(t.quiet));
     const auto bytes_row = [&](Str label, std::int64_t a, std::int64_t b, std::string_view c) {
-        count_row(ui, ui.tr(label), {short_bytes(a), short_bytes(b), std::string(c)}, digits, u32(t.text));
+        count_row(ui, ui.tr(label), {short_bytes(a), short_bytes(b), run.plain ? std::string(c) : ""}, digits, u32(t.text));
     };
     const auto ops_row = [&](Str label, std::int64_t a, std::int64_t b, std::int64_t c) {
-        count_row(ui, ui.tr(label), {short_count(a), short_count(b), short_count(c)}, digits, u32(t.text));
+        count_row(ui, ui.tr(label), {short_count(a), short_count(b), run.plain ? short_count(c) : ""}, digits, u32(t.text));
     };
     const std::int64_t hbm = all.hbm_read + all.hbm_write, hbm_plain = plain.hbm_read + plain.hbm_write;
     bytes_row(Str::hbm_total, now.hbm_read + now.hbm_write, hbm, short_bytes(hbm_plain));
@@ -193,7 +195,7 @@ void draw_traffic_panel(AppState& app) {
         count_row(ui, ui.tr(Str::sram), {"", "", ui.tr(Str::not_modelled)}, ui.fonts.small, u32(t.quiet));
     }
     const auto memory_row = [&](Str label, std::int64_t own, std::int64_t theirs) {
-        count_row(ui, ui.tr(label), {"", short_bytes(own), short_bytes(theirs)}, digits, u32(t.text));
+        count_row(ui, ui.tr(label), {"", short_bytes(own), run.plain ? short_bytes(theirs) : ""}, digits, u32(t.text));
     };
     const Memory &memory = trace.memory, &theirs = run.standard.memory;
     memory_row(Str::memory_in_out, memory.inputs + memory.outputs, theirs.inputs + theirs.outputs);

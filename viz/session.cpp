@@ -36,6 +36,12 @@ void add_kernel(Run& run, std::atomic<bool>* cancel, std::atomic<float>* progres
     }
 }
 
+const Algorithm* plain_for(const Algorithm& algorithm) {
+    if (algorithm.id == "softmax_backward") return nullptr;  // one line of a backward pass
+    if (algorithm.reads_scores) return find_algorithm("safe_softmax");
+    return find_algorithm(algorithm.forward.empty() ? "standard_attention" : "standard_backward");
+}
+
 void measure_tensors(Run& run) {
     const Trace& trace = run.trace;
     run.tensor_scale.assign(trace.tensors.size(), 1e-30);
@@ -68,7 +74,8 @@ std::shared_ptr<const Run> make_run(const Recipe& recipe, std::atomic<bool>* can
     run->trace = record(*run->algorithm, recipe.problem, recipe.inputs);
     Problem unlimited = recipe.problem;
     unlimited.sram_bytes = 0;
-    run->standard = count(*find_algorithm(run->algorithm->reads_scores ? "safe_softmax" : "standard_attention"), unlimited);
+    run->plain = plain_for(*run->algorithm);
+    if (run->plain) run->standard = count(*run->plain, unlimited);
     measure_tensors(*run);
     add_kernel(*run, cancel, progress);
     if (cancel && *cancel) throw Error("cancelled");

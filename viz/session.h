@@ -30,7 +30,9 @@ struct Run {
     Recipe recipe;
     const Algorithm* algorithm = nullptr;
     Trace trace;
-    Counts standard;                       // of standard attention on the same problem; safe softmax where X is read
+    const Algorithm* plain = nullptr;      // what the run is measured by: standard attention or its backward pass, safe
+                                           // softmax where X is read; null: nothing comparable
+    Counts standard;                       // of `plain` on the same problem
     std::optional<KernelRun> kernel_run;   // nullopt: no kernel was chosen, or it cannot run this (kernel_message says why)
     std::optional<Comparison> comparison;
     std::string kernel_message;

@@ -48,7 +48,7 @@ enum class Str {
     kernel_of_tolerance, kernel_here, bytes_equal, bytes_unequal, bytes_uncounted, kernel_counters,
     not_materialised_list, kernel_cannot, counter_barriers, counter_warp_barriers, counter_shuffles, counter_atomics,
     counter_shared_read, counter_shared_written, counter_wavefronts, counter_ideal,
-    hbm_total, standard_short, safe_short, sram_in_use, memory_in_out, hbm_factor,
+    hbm_total, standard_short, safe_short, sram_in_use, memory_in_out, standard_backward, hbm_factor,
     count_,
 };
 // clang-format on

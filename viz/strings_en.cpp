@@ -284,6 +284,7 @@ const StrEntry kEnglish[kStrings] = {
     {Str::safe_short, "safe"},
     {Str::sram_in_use, "SRAM (peak)"},
     {Str::memory_in_out, "inputs, outputs"},
+    {Str::standard_backward, "standard backward"},
     {Str::hbm_factor, "In all {factor} of {name}."},
 };
 
