@@ -80,8 +80,8 @@ void kernel_lines(AppState& app, const CellVersion& shown, double value) {
         small_text(ui, ui.tr(Str::not_materialised));
         return;
     }
-    value_row(ui, ui.tr(Str::kernel_value), exact_number(*kernel));
-    value_row(ui, ui.tr(Str::difference), error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
+    small_text(ui, ui.tr(Str::kernel_value) + std::string(" ") + exact_number(*kernel) + "    " + ui.tr(Str::difference) + " " +
+                       error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
     const std::optional<Difference>& first = run.comparison->first;
     if (!first || first->step != run.trace.versions[shown.version].step || first->row != shown.row || first->col != shown.col) return;
     if (first->tensor != run.trace.tensors[run.trace.versions[shown.version].tensor].name) return;
@@ -126,8 +126,8 @@ void draw_explain_panel(AppState& app) {
     ImGui::PushFont(ui.fonts.number);
     ImGui::TextUnformatted(("= " + exact_number(e.value)).c_str());
     ImGui::PopFont();
-    operand_names(app, e.operands);
     kernel_lines(app, shown, e.value);
+    operand_names(app, e.operands);
     ImGui::PopStyleVar();
 }
 

@@ -53,6 +53,8 @@ bool contains(const std::vector<int>& list, int value) { return std::find(list.b
 float legend_entry(Ui& ui, ImDrawList* draw, float right, float base, Rgb color, float thick, std::string_view text) {
     const float side = std::round(ui.px(10)), width = text_width(ui.fonts.small, text) + side + ui.px(6);
     const float x = std::round(right - width), y = base - side;
+    // An arrow that passes here passes behind.
+    draw->AddRectFilled({x - ui.px(4), y - ui.px(4)}, {right, base + ui.px(5)}, u32(ui.theme().panel));
     draw->AddRect({x, y}, {x + side, y + side}, u32(color), ui.px(2), 0, thick);
     draw_text_on(draw, ui.fonts.small, x + side + ui.px(6), base, u32(ui.theme().quiet), text);
     return width;

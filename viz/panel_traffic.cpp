@@ -53,10 +53,12 @@ std::string short_count(std::int64_t count) {
     return short_number(v).text + std::string(unit);
 }
 
-// Bytes without the last letter of their unit: "28.2 Ki", "304 B".
+// Bytes with as short a unit as can be: "28.2Ki", "304 B".
 std::string short_bytes(std::int64_t bytes) {
     std::string text = bytes_text(bytes);
-    if (text.ends_with("iB")) text.pop_back();
+    if (!text.ends_with("iB")) return text;
+    text.pop_back();
+    text.erase(text.find(' '), 1);
     return text;
 }
 
