@@ -40,7 +40,7 @@ FrameLayout frame_layout(ImVec2 window, float scale, float notice, bool has_less
     l.panel[static_cast<int>(Panel::Source)] = {0, top + height - source, left, source};
 
     const float below = std::round(std::clamp(height * 0.36f, px(196), px(420)));
-    const float map = std::round(std::clamp(middle * 0.34f, px(216), below + px(40)));
+    const float map = std::round(std::clamp(middle * 0.34f, std::min(px(216), middle * 0.45f), below + px(40)));
     l.panel[static_cast<int>(Panel::Memory)] = {left + line, top, middle, height - below - line};
     l.score_map = {left + line, top + height - below, map, below};
     l.panel[static_cast<int>(Panel::Explain)] = {left + 2 * line + map, top + height - below, middle - map - line,

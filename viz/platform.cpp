@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <set>
 
 #include "core/error.h"
 
@@ -78,6 +80,42 @@ struct Gl {
 constexpr int kSettleFrames = 3;
 constexpr double kSleep = 0.5, kSleepTyping = 0.1;  // seconds; the text cursor blinks
 
+#if IMGUI_VERSION_NUM < 18700
+// Dear ImGui 1.86 only knows which keys are down when a frame starts: a key that is pressed and released between two
+// frames would be lost where frames are slow. Events wait here, and a key changes at most once in a frame.
+class KeyQueue {
+  public:
+    void attach(GLFWwindow* window) {
+        glfwSetWindowUserPointer(window, this);
+        glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
+            static_cast<KeyQueue*>(glfwGetWindowUserPointer(w))->events_.push_back({key, scancode, action, mods});
+        });
+    }
+    // Before a frame. Returns whether some have to wait for the next one.
+    bool deliver(GLFWwindow* window) {
+        std::set<int> changed;
+        while (!events_.empty() && changed.insert(events_.front().key).second) {
+            const Event e = events_.front();
+            events_.pop_front();
+            ImGui_ImplGlfw_KeyCallback(window, e.key, e.scancode, e.action, e.mods);
+        }
+        return !events_.empty();
+    }
+
+  private:
+    struct Event {
+        int key, scancode, action, mods;
+    };
+    std::deque<Event> events_;
+};
+#else
+class KeyQueue {  // newer ones keep such a queue themselves
+  public:
+    void attach(GLFWwindow*) {}
+    bool deliver(GLFWwindow*) { return false; }
+};
+#endif
+
 }  // namespace
 
 struct Window::Impl {
@@ -90,6 +128,7 @@ struct Window::Impl {
     float built_scale = 0;      // of the fonts in the atlas
     bool have_texture = false;  // of the fonts on the GPU
     ThemeMode styled = ThemeMode::Dark;
+    KeyQueue keys;
 
     float wanted_scale() const {
         if (options.scale > 0) return options.scale * zoom;
@@ -159,6 +198,7 @@ Window::Window(const WindowOptions& options) : impl_(std::make_unique<Impl>()) {
         io.IniFilename = nullptr;  // the app keeps its own settings
         io.LogFilename = nullptr;
         ImGui_ImplGlfw_InitForOpenGL(w.window, true);
+        w.keys.attach(w.window);
         if (!ImGui_ImplOpenGL3_Init("#version 330 core")) {
             throw Error("cannot open a window: OpenGL 3.3 did not start", "Update the graphics driver.");
         }
@@ -195,6 +235,7 @@ void Window::run(const std::function<Pace(Ui&)>& draw) {
             due = glfwGetTime() - since < sleep * 0.98 ? kSettleFrames : 1;
         }
         w.refresh(ui);
+        const bool more_keys = w.keys.deliver(w.window);
         ui.hot.begin_frame();
         ImGui_ImplOpenGL3_NewFrame();
         ImGui_ImplGlfw_NewFrame();
@@ -206,7 +247,8 @@ void Window::run(const std::function<Pace(Ui&)>& draw) {
         w.clear(ui, width, height);
         ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
         glfwSwapBuffers(w.window);
-        due = pace == Pace::Animate || ui.hot.changed() || ImGui::IsAnyMouseDown() ? std::max(due, 2) : due - 1;
+        due = pace == Pace::Animate || more_keys || ui.hot.changed() || ImGui::IsAnyMouseDown() ? std::max(due, 2)
+                                                                                                : due - 1;
     }
 }
 
