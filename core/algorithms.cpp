@@ -146,8 +146,10 @@ Counts count(const Algorithm& algorithm, const Problem& problem) {
     });
 }
 
-Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& inputs) {
+Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& inputs, const Fault* fault) {
     validate(problem, inputs);
+    if (fault && fault->algorithm != algorithm.id)
+        throw Error(fmt::format("the fault {} is one of {}, not of {}", fault->id, fault->algorithm, algorithm.id));
     const Counts expected = count(algorithm, problem);
     if (expected.stored_values > kMostStoredValues)
         throw Error(fmt::format("recording {} would keep {} numbers, the limit is {}", algorithm.id,
@@ -158,7 +160,7 @@ Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& i
             fmt::format("recording {} would take {} steps, the limit is {}", algorithm.id, expected.steps, kMostSteps),
             "use a smaller problem or larger blocks, or `count`, which needs no values");
     const Start start(algorithm, problem, inputs);
-    Machine machine(Mode::Record, problem, start.given);
+    Machine machine(Mode::Record, problem, start.given, fault);
     declare_mask(algorithm, problem, machine);
     for (int head = 0; head < problem.total_heads(); ++head) {
         machine.begin_head(head);

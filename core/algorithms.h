@@ -71,8 +71,9 @@ struct Counts {
 // fit).
 Counts count(const Algorithm& algorithm, const Problem& problem);
 
-// Runs every head in order and keeps everything. Throws Error as `count`, and if the recording would not fit in memory.
-Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& inputs);
+// Runs every head in order and keeps everything. Throws Error as `count`, if the recording would not fit in memory, and
+// if `fault` belongs to another algorithm.
+Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& inputs, const Fault* fault = nullptr);
 
 // Totals of a finished recording, for comparison with `count`.
 Counts counts_of(const Trace& trace);

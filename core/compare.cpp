@@ -26,7 +26,10 @@ SlotKey key_of(const Trace& mirror, const Version& version) {
 // Values that were moved or given, not computed: loads and inputs.
 bool is_computed(const Trace& mirror, const Version& version) {
     const Expr& expr = mirror.exprs[version.expr];
-    if (expr.op == Op::Input || expr.op == Op::Fill) return false;
+    if (expr.op == Op::Input) return false;
+    // A constant is an initial value, but within an iteration it stands in for a result.
+    const Step& step = mirror.steps[version.step];
+    if (expr.op == Op::Fill) return step.i >= 0 && step.j >= 0;
     if (expr.op != Op::Leaf) return true;
     return mirror.tensors[version.tensor].space == Space::Hbm;  // a store
 }

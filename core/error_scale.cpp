@@ -85,6 +85,19 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
         case Op::Exp:
             scale = value * (1 + Ea);
             break;
+        case Op::Reciprocal:
+            scale = value * value * Ea + value;
+            break;
+        case Op::Replace:
+            scale = Ea;
+            break;
+        case Op::ToHalf:
+            scale = Ea + value;
+            break;
+        case Op::PadRows:
+            scale = Array::Zero(rows, cols);
+            scale.topRows(Ea.rows()) = Ea;
+            break;
         case Op::DiagMatrix:
             scale = Matrix(a.scale.row(0).asDiagonal()).array();
             break;

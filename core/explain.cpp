@@ -90,6 +90,12 @@ class Explainer {
                                    wrapped(symbols(e.b, r, narrow(e.b, c)), is_sum(e.b)));
             case Op::Exp:
                 return fmt::format("e^{{{}}}", symbols(e.a, r, c));
+            case Op::Reciprocal:
+                return fmt::format("\\frac{{1}}{{{}}}", symbols(e.a, r, c));
+            case Op::Replace:
+            case Op::ToHalf:
+            case Op::PadRows:
+                return symbols(e.a, r, c);
             case Op::DiagMatrix:
                 return "\\mathrm{diag}(" + symbols(e.a, Index{}, c) + ")";
             case Op::Log:
@@ -141,6 +147,14 @@ class Explainer {
                 return fmt::format("e^{{{} - {}}}", a(), wrapped(b(), is_sum(e.b)));
             case Op::Exp:
                 return fmt::format("e^{{{}}}", a());
+            case Op::Reciprocal:
+                return fmt::format("\\frac{{1}}{{{}}}", a());
+            case Op::Replace:
+                return value(e.a, r, c) == -kInf ? number(e.number) : a();
+            case Op::ToHalf:
+                return a();
+            case Op::PadRows:
+                return r < trace_.exprs[e.a].rows ? a() : std::string("0");
             case Op::DiagMatrix:
                 return r == c ? numbers(e.a, 0, c) : std::string("0");
             case Op::Log:

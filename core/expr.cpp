@@ -89,6 +89,17 @@ Matrix exact(const Expr& e, const Matrix* a, const Matrix* b, const Problem& p) 
             return fold_rows(*a, 0, [](double x, double y) { return x + y; });
         case Op::Exp:
             return map(*a, [](double x) { return std::exp(x); });
+        case Op::Reciprocal:
+            return map(*a, [](double x) { return 1.0 / x; });
+        case Op::Replace:
+            return map(*a, [&](double x) { return x == -kInf ? e.number : x; });
+        case Op::ToHalf:
+            return map(*a, [](double x) { return round_to(x, DType::Fp16); });
+        case Op::PadRows: {
+            Matrix result = Matrix::Zero(e.rows, e.cols);
+            result.topRows(a->rows()) = *a;
+            return result;
+        }
         case Op::DiagMatrix:
             return Matrix(a->row(0).asDiagonal());
         case Op::Log:

@@ -27,6 +27,10 @@ enum class Op {
     ExpDiff,     // e^(A - B) with e^(-inf - -inf) = 0; B may be a column, broadcast over A's columns
     Exp,         // e^A, guarding nothing
     Log,         // natural logarithm
+    Reciprocal,  // 1 / A, inf where A is 0
+    Replace,     // A, and number where A is -inf
+    ToHalf,      // A rounded to fp16
+    PadRows,     // A with zero rows below, up to `rows`
     DiagMatrix,  // square matrix with the row A on its diagonal
     DiagMul,     // diag(A) B with a column A: row r of B times A[r]
     Inverse,     // 1 / A, and 0 where A is 0

@@ -42,8 +42,8 @@ Machine::Totals& Machine::Totals::add_scaled(const Totals& delta, std::int64_t t
 
 Machine::Totals Machine::Totals::minus(const Totals& other) const { return Totals(*this).add_scaled(other, -1); }
 
-Machine::Machine(Mode mode, const Problem& problem, Given given)
-    : mode_(mode), problem_(problem), given_(std::move(given)) {
+Machine::Machine(Mode mode, const Problem& problem, Given given, const Fault* fault)
+    : mode_(mode), problem_(problem), given_(std::move(given)), fault_(fault) {
     trace_.problem = problem;
     if (recording()) trace_.steps.emplace_back();
 }
@@ -283,7 +283,10 @@ void Sram::write(const Value& value) {
 }
 
 Sram& Sram::operator=(const Value& value) {
-    write(value);
+    if (machine_.meaning(Word::StoreStatistic) == Meaning::HalfPrecision && is_statistic(name_))
+        write(machine_.value({.op = Op::ToHalf, .rows = value.shape.rows, .cols = value.shape.cols}, &value, nullptr));
+    else
+        write(value);
     return *this;
 }
 
@@ -339,6 +342,9 @@ Loaded Hbm::load(int i, int j) const {
             fmt::format("line {}: block {} of {} is loaded before it is written", machine_.line(), i + 1, info_.name));
     loaded.value.data = machine_.keep(trace.value(trace.versions[loaded.version]));
     loaded.value.expr = machine_.leaf(loaded.version);
+    if (machine_.meaning(Word::Load) == Meaning::ZeroFilledTail && loaded.value.shape.rows < info_.block_rows)
+        loaded.value = machine_.value({.op = Op::PadRows, .rows = info_.block_rows, .cols = loaded.value.shape.cols},
+                                      &loaded.value, nullptr);
     return loaded;
 }
 

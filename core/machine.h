@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/faults.h"
 #include "core/trace.h"
 
 namespace flashstep {
@@ -49,7 +50,8 @@ class Machine {
     using Given = std::map<std::string, const std::vector<Matrix>*>;
 
     // `given` is not looked at in Count mode. What it points to must outlive the machine.
-    Machine(Mode mode, const Problem& problem, Given given = {});
+    // `fault` may be null; it changes the meaning of its word on its line.
+    Machine(Mode mode, const Problem& problem, Given given = {}, const Fault* fault = nullptr);
 
     Mode mode() const { return mode_; }
     bool recording() const { return mode_ == Mode::Record; }
@@ -57,6 +59,9 @@ class Machine {
     int head() const { return head_; }
     bool first_of_group() const { return head_ % (problem_.heads / problem_.kv_heads) == 0; }
     int line() const { return line_; }
+    Meaning meaning(Word word) const {
+        return fault_ && fault_->word == word && fault_->line == line_ ? fault_->meaning : Meaning::Right;
+    }
     const Totals& totals() const { return totals_; }
     std::int64_t sram_peak() const { return sram_peak_; }
 
@@ -111,6 +116,7 @@ class Machine {
     Mode mode_;
     Problem problem_;
     Given given_;
+    const Fault* fault_;
     Totals totals_;
     std::int64_t sram_used_ = 0, sram_peak_ = 0;
     int line_ = 0, head_ = 0;

@@ -25,6 +25,14 @@ Value counted(Op op, const char* word, const Value& a, const Value* b, double nu
     return elementwise(op, word, a, b, number);
 }
 
+// e^(a - b) as the algorithms mean it.
+Value exponential_of_difference(const Value& a, const Value& b) {
+    a.machine->count_exp(size(a));
+    return counted(Op::ExpDiff, "difference", a, &b);
+}
+
+Value replace_minus_inf(const Value& a, double number) { return elementwise(Op::Replace, "guard", a, nullptr, number); }
+
 }  // namespace
 
 Value operator*(const Value& a, const Value& b) {
@@ -33,12 +41,27 @@ Value operator*(const Value& a, const Value& b) {
     return a.machine->value({.op = Op::MatMul, .rows = a.shape.rows, .cols = b.shape.cols}, &a, &b);
 }
 
-Value operator*(double factor, const Value& a) { return counted(Op::Scale, "scale", a, nullptr, factor); }
+Value operator*(double factor, const Value& a) {
+    return counted(Op::Scale, "scale", a, nullptr, a.machine->meaning(Word::Scale) == Meaning::One ? 1 : factor);
+}
 Value operator+(const Value& a, const Value& b) { return counted(Op::Add, "sum", a, &b); }
-Value operator-(const Value& a, const Value& b) { return counted(Op::Sub, "difference", a, &b); }
+Value operator-(const Value& a, const Value& b) {
+    if (a.machine->meaning(Word::Subtract) == Meaning::Left) return a;
+    return counted(Op::Sub, "difference", a, &b);
+}
 Value hadamard(const Value& a, const Value& b) { return counted(Op::Mul, "element-wise product", a, &b); }
 Value operator/(const Value& a, const Value& b) { return counted(Op::Div, "quotient", a, &b); }
-Value max(const Value& a, const Value& b) { return counted(Op::Max, "max", a, &b); }
+Value max(const Value& a, const Value& b) {
+    const Value right = counted(Op::Max, "max", a, &b);
+    switch (a.machine->meaning(Word::Max)) {
+        case Meaning::Zero:
+            return zeros(*a.machine, a.shape);
+        case Meaning::ZeroForMinusInf:
+            return replace_minus_inf(right, 0);
+        default:
+            return right;
+    }
+}
 
 Value T(const Value& a) {
     return a.machine->value({.op = Op::Transpose, .rows = a.shape.cols, .cols = a.shape.rows}, &a, nullptr);
@@ -62,8 +85,8 @@ Value exp(const Value& a) {
 Value log(const Value& a) { return counted(Op::Log, "log", a, nullptr); }
 
 Value exp_diff(const Value& a, const Value& b) {
-    a.machine->count_exp(size(a));
-    return counted(Op::ExpDiff, "difference", a, &b);
+    if (a.machine->meaning(Word::ExpDiff) == Meaning::TileMaximum) return exponential_of_difference(a, rowmax(a));
+    return exponential_of_difference(a, b);
 }
 
 Value diag_matrix(const Value& row) {
@@ -71,7 +94,19 @@ Value diag_matrix(const Value& row) {
     return row.machine->value({.op = Op::DiagMatrix, .rows = row.shape.cols, .cols = row.shape.cols}, &row, nullptr);
 }
 
-Value rescale(const Value& m_old, const Value& m_new) { return exp_diff(m_old, m_new); }
+Value rescale(const Value& m_old, const Value& m_new) {
+    const Value right = exponential_of_difference(m_old, m_new);
+    switch (m_old.machine->meaning(Word::Rescale)) {
+        case Meaning::One:
+            return fill(*m_old.machine, m_old.shape, 1);
+        case Meaning::Inverse:
+            return elementwise(Op::Reciprocal, "inverse", right, nullptr);
+        case Meaning::GuardedInverse:
+            return elementwise(Op::Inverse, "inverse", right, nullptr);
+        default:
+            return right;
+    }
+}
 
 Value mask(const Value& scores, int i, int j) {
     Machine& machine = *scores.machine;
@@ -80,13 +115,16 @@ Value mask(const Value& scores, int i, int j) {
         const Value M = machine.load_mask(i, j);
         result = result + M;
     }
-    if (!machine.problem().causal) return result;
-    return machine.value({.op = Op::Mask,
-                          .rows = scores.shape.rows,
-                          .cols = scores.shape.cols,
-                          .row0 = i * machine.mask_tile().rows,
-                          .col0 = j * machine.mask_tile().cols},
-                         &result, nullptr);
+    if (machine.problem().causal) {
+        const Value scores_seen = result;
+        result = machine.value({.op = Op::Mask,
+                                .rows = scores.shape.rows,
+                                .cols = scores.shape.cols,
+                                .row0 = i * machine.mask_tile().rows,
+                                .col0 = j * machine.mask_tile().cols},
+                               &scores_seen, nullptr);
+    }
+    return machine.meaning(Word::Mask) == Meaning::FiniteSentinel ? replace_minus_inf(result, kMaskSentinel) : result;
 }
 
 Value mask(const Value& scores) { return mask(scores, 0, 0); }

@@ -10,18 +10,9 @@ namespace {
 // raises it (from 1 to 2); in query block 2 it is the other way round: row 3 keeps 3, row 4 rises from 1 to 3.
 Inputs n4d3_inputs(const Problem& problem) {
     Inputs in = make_inputs(problem);  // dO stays random: no forward step reads it
-    in.Q[0] << 1, 0, 1,
-               0, 1, 1,
-               2, 0, 1,
-               0, 2, 1;
-    in.K[0] << 1, 0, 1,
-               1, 0, 0,
-               0, 1, 1,
-               0, 1, -1;
-    in.V[0] << 1, 2, 0,
-               0, 1, 1,
-               2, 0, 1,
-               1, 1, 3;
+    in.Q[0] << 1, 0, 1, 0, 1, 1, 2, 0, 1, 0, 2, 1;
+    in.K[0] << 1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, -1;
+    in.V[0] << 1, 2, 0, 0, 1, 1, 2, 0, 1, 1, 1, 3;
     return in;
 }
 
@@ -39,14 +30,68 @@ Problem n64_problem(bool causal) {
     return p;
 }
 
+// Scores of a hundred and more: e^score overflows unless the maximum is subtracted first.
+Inputs extreme_inputs(const Problem& problem) {
+    Inputs in = n4d3_inputs(problem);
+    in.Q[0] *= 50;
+    return in;
+}
+
+// All scores -1, all values 1: a key too many in the last block shows at once (the right output is 1).
+Inputs tail_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0].setConstant(1), in.K[0].setConstant(-1), in.V[0].setConstant(1);
+    return in;
+}
+
+Problem tail_problem() {
+    Problem p;
+    p.n = p.nk = 3, p.d = p.dv = 1, p.scale = 1;
+    return p;
+}
+
+// Five queries, two keys, causal: rows 1 to 3 see no key.
+Problem masked_rows_problem() {
+    Problem p;
+    p.n = 5, p.nk = 2, p.causal = true;
+    return p;
+}
+
+// The first tile is hidden by a key-padding mask, the second holds scores of -200 and -201.
+Problem hidden_first_tile_problem() {
+    Problem p;
+    p.n = 2, p.d = p.dv = 1, p.scale = 1, p.mask = MaskShape::Keys;
+    return p;
+}
+
+Inputs hidden_first_tile_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0].setConstant(1);
+    in.K[0] << 0, 0, -200, -201;
+    in.V[0] << 5, 5, 1, 0;
+    in.mask << -kInf, -kInf, 0, 0;
+    return in;
+}
+
 }  // namespace
 
 std::span<const Preset> presets() {
     static const std::array table = {
-        Preset{"n4d3", "N=4, d=3: the first walk-through", "fa2_forward", "fa2_forward_1_tile", n4d3_problem(), n4d3_inputs},
-        Preset{"n64", "N=64, d=16 in 4 x 4 tiles", "fa2_forward", "fa2_forward_1_tile", n64_problem(false), make_inputs},
+        Preset{"n4d3", "N=4, d=3: the first walk-through", "fa2_forward", "fa2_forward_1_tile", n4d3_problem(),
+               n4d3_inputs},
+        Preset{"n64", "N=64, d=16 in 4 x 4 tiles", "fa2_forward", "fa2_forward_1_tile", n64_problem(false),
+               make_inputs},
         Preset{"n64_causal", "N=64, d=16, causal: six tiles are skipped", "fa2_forward", "fa2_forward_1_tile",
                n64_problem(true), make_inputs},
+        Preset{"n4d3_backward", "N=4, d=3: the backward pass", "fa2_backward", "", n4d3_problem(), n4d3_inputs},
+        Preset{"n64_backward", "N=64, d=16: the backward pass", "fa2_backward", "", n64_problem(false), make_inputs},
+        Preset{"extreme", "scores of 100 and more", "fa2_forward", "fa2_forward_1_tile", n4d3_problem(),
+               extreme_inputs},
+        Preset{"tail", "three keys in blocks of two", "fa2_forward", "fa2_forward_1_tile", tail_problem(), tail_inputs},
+        Preset{"masked_rows", "causal with more queries than keys: three rows see nothing", "fa2_forward",
+               "fa2_forward_1_tile", masked_rows_problem(), make_inputs},
+        Preset{"hidden_first_tile", "a key-padding mask hides the first tile", "fa2_forward", "fa2_forward_1_tile",
+               hidden_first_tile_problem(), hidden_first_tile_inputs},
     };
     return table;
 }
@@ -65,6 +110,7 @@ Inputs preset_inputs(const Preset& preset, const Problem& problem) {
         if (from.empty() || from.size() != to.size()) continue;
         if (from[0].rows() == to[0].rows() && from[0].cols() == to[0].cols()) in.*member = from;
     }
+    if (own.mask.rows() == in.mask.rows() && own.mask.cols() == in.mask.cols()) in.mask = own.mask;
     return in;
 }
 
