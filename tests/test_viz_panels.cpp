@@ -21,11 +21,16 @@ using Draw = void (*)(AppState&);
 struct Case {
     const char *preset, *algorithm, *kernel;
 };
-constexpr Case kCases[] = {{"n4d3", "fa2_forward", "fa2_forward_1_tile"}, {"n4d3", "standard_attention", "standard_1_naive"},
-                           {"n4d3", "online_softmax", ""},                {"n4d3", "safe_softmax", ""},
-                           {"n64", "fa2_forward", "fa2_forward_1_tile"},  {"n64_causal", "fa2_forward", "fa2_forward_1_tile"},
-                           {"n64", "standard_attention", ""},             {"n4d3", "fa1_forward", ""},
-                           {"n4d3", "fa2_backward", ""},                  {"n64", "standard_backward", ""},
+constexpr Case kCases[] = {{"n4d3", "fa2_forward", "fa2_forward_1_tile"},
+                           {"n4d3", "standard_attention", "standard_1_naive"},
+                           {"n4d3", "online_softmax", ""},
+                           {"n4d3", "safe_softmax", ""},
+                           {"n64", "fa2_forward", "fa2_forward_1_tile"},
+                           {"n64_causal", "fa2_forward", "fa2_forward_1_tile"},
+                           {"n64", "standard_attention", ""},
+                           {"n4d3", "fa1_forward", ""},
+                           {"n4d3", "fa2_backward", ""},
+                           {"n64", "standard_backward", ""},
                            {"n4d3", "softmax_backward", ""}};
 
 std::shared_ptr<const Run> run_of(const Case& which) {
@@ -195,7 +200,8 @@ TEST_CASE("a click on a cell selects it, and the explanation is about what it sh
     stage.frame();
     CHECK(stage.app.panels->explanation.cell == "S_{ij}[2,1]");
     const CellVersion shown = version_of(stage.app, *stage.app.selected);
-    CHECK(stage.app.panels->explanation.value == stage.app.run->trace.value(stage.app.run->trace.versions[shown.version])(1, 0));
+    CHECK(stage.app.panels->explanation.value ==
+          stage.app.run->trace.value(stage.app.run->trace.versions[shown.version])(1, 0));
     const std::optional<double> kernel = kernel_cell(stage.app, shown);
     REQUIRE(kernel);
     CHECK(*kernel == doctest::Approx(stage.app.panels->explanation.value));
@@ -263,7 +269,8 @@ TEST_CASE("panels are quick for an N=64 trace") {
         stage.app.seek(1 + k * stage.app.player->last() / kFrames);
         stage.frame();
     }
-    const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / kFrames;
+    const double ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / kFrames;
     MESSAGE("five panels, N=64, a new step each frame: " << ms << " ms of CPU per frame");
     CHECK(ms > 0);
 }

@@ -21,7 +21,7 @@ void names_line(AppState& app, Str label, const std::vector<int>& versions) {
         const int tensor = trace.versions[v].tensor;
         if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) tensors.push_back(tensor);
     }
-    small_text(ui, ui.tr(label));
+    tip_text(ui, ui.tr(label));
     for (const int tensor : tensors) {
         ImGui::SameLine();
         formula(ui, ui.formulas.get(ui, name_to_tex(trace.tensors[tensor].name), 14));
@@ -40,13 +40,14 @@ void scale_legend(AppState& app, int tensor) {
     constexpr int kSteps = 24;
     for (int k = 0; k < kSteps; ++k) {
         const float t = (static_cast<float>(k) + 0.5f) / kSteps;
-        const float x0 = at.x + width * static_cast<float>(k) / kSteps, x1 = at.x + width * static_cast<float>(k + 1) / kSteps;
+        const float x0 = at.x + width * static_cast<float>(k) / kSteps,
+                    x1 = at.x + width * static_cast<float>(k + 1) / kSteps;
         draw->AddRectFilled({std::round(x0), at.y}, {std::round(x1), at.y + height},
                             ui.theme().level(family, sequential ? t : 2 * t - 1).ground);
     }
     ImGui::Dummy({width, height});
-    small_text(ui, ui.tr(sequential ? Str::legend_sequential : Str::legend_scale,
-                         {{"scale", short_number(app.run->tensor_scale[tensor]).text}}));
+    tip_text(ui, ui.tr(sequential ? Str::legend_sequential : Str::legend_scale,
+                       {{"scale", short_number(app.run->tensor_scale[tensor]).text}}));
 }
 
 }  // namespace
@@ -78,10 +79,11 @@ void cell_tip(AppState& app, const CellRef& cell) {
     if (!begin_tip(ui)) return;
     formula(ui, ui.formulas.get(ui, name_to_tex(tensor.name), 17));
     ImGui::SameLine();
-    small_text(ui, ui.tr(Str::row_column, {{"row", std::to_string(cell.row + 1)}, {"column", std::to_string(cell.col + 1)}}));
-    small_text(ui, shape_text(tensor.rows, tensor.cols));
+    tip_text(ui, shape_text(tensor.rows, tensor.cols) + "   " +
+                     ui.tr(Str::row_column,
+                           {{"row", std::to_string(cell.row + 1)}, {"column", std::to_string(cell.col + 1)}}));
     if (shown.version < 0) {
-        small_text(ui, ui.tr(Str::never_written));
+        tip_text(ui, ui.tr(Str::never_written));
         end_tip();
         return;
     }
@@ -92,12 +94,13 @@ void cell_tip(AppState& app, const CellRef& cell) {
     ImGui::PopFont();
     if (const std::optional<double> kernel = kernel_cell(app, shown)) {
         const double error = std::abs(*kernel - value);
-        small_text(ui, ui.tr(Str::kernel_value) + std::string(" ") + exact_number(*kernel) + "   " + ui.tr(Str::difference) +
-                           " " + error_text(*kernel == value ? 0 : error));
+        tip_text(ui, ui.tr(Str::kernel_value) + std::string(" ") + exact_number(*kernel) + "   " +
+                         ui.tr(Str::difference) + " " + error_text(*kernel == value ? 0 : error));
     }
-    small_text(ui, version.step == 0 ? std::string(ui.tr(Str::cell_given))
-                                     : ui.tr(Str::written_at, {{"step", std::to_string(position_of(app, version.step))},
-                                                               {"line", std::to_string(trace.steps[version.step].line)}}));
+    tip_text(ui, version.step == 0
+                     ? std::string(ui.tr(Str::cell_given))
+                     : ui.tr(Str::written_at, {{"step", std::to_string(position_of(app, version.step))},
+                                               {"line", std::to_string(trace.steps[version.step].line)}}));
     const Related related = related_to(app, shown.version);
     names_line(app, Str::operands, related.operands);
     names_line(app, Str::used_by, related.results);

@@ -58,8 +58,10 @@ void route_arrow(Ui& ui, ImDrawList* draw, std::span<const ImVec2> points, Rgb c
         const int count = static_cast<int>(travelled.size());
         draw->AddPolyline(travelled.data(), count, u32(t.panel), 0, width + ui.px(3));
         draw->AddPolyline(travelled.data(), count, u32(color), 0, width);
-        const ImVec2 side(-toward.y * head * 0.6f, toward.x * head * 0.6f), back(tip.x - toward.x * head, tip.y - toward.y * head);
-        draw->AddTriangleFilled(tip, {back.x + side.x, back.y + side.y}, {back.x - side.x, back.y - side.y}, u32(color));
+        const ImVec2 side(-toward.y * head * 0.6f, toward.x * head * 0.6f),
+            back(tip.x - toward.x * head, tip.y - toward.y * head);
+        draw->AddTriangleFilled(tip, {back.x + side.x, back.y + side.y}, {back.x - side.x, back.y - side.y},
+                                u32(color));
     }
     draw->AddCircleFilled(route.front(), width * 1.4f, u32(color));
     if (label.empty() || progress < 0.3f) return;

@@ -24,9 +24,9 @@ struct Source {
     const Run& run;
     ImVec2 space;
     std::vector<int> matrices;
-    std::vector<int> below;             // by matrix: the tile that stands below it, -1: none
-    std::vector<int> others;            // tiles that stand in rows of their own
-    std::vector<int> widest;            // by tensor: characters
+    std::vector<int> below;              // by matrix: the tile that stands below it, -1: none
+    std::vector<int> others;             // tiles that stand in rows of their own
+    std::vector<int> widest;             // by tensor: characters
     std::vector<float> name_w, shape_w;  // by tensor
 };
 
@@ -71,17 +71,21 @@ GridFit cells(const Source& s, CellMode mode, int tensor, float roomier) {
     }
     const bool small = mode.number_px < 14;
     const ImFont* font = small ? s.ui.fonts.number_small : s.ui.fonts.number;
-    const float h = std::ceil(std::max(font->FontSize + s.ui.px(4), s.ui.px(small ? 18.0f : 24.0f))) + std::round(roomier / 2);
-    const float w = std::ceil(static_cast<float>(s.widest[tensor]) * font->GetCharAdvance('0') + s.ui.px(small ? 4.0f : 8.0f));
+    const float h =
+        std::ceil(std::max(font->FontSize + s.ui.px(4), s.ui.px(small ? 18.0f : 24.0f))) + std::round(roomier / 2);
+    const float w =
+        std::ceil(static_cast<float>(s.widest[tensor]) * font->GetCharAdvance('0') + s.ui.px(small ? 4.0f : 8.0f));
     return {std::max(w + std::round(roomier), std::round(h * 1.2f)), h, mode.number_px};
 }
 
 // Blocks of single elements have no rules and no numbers.
-bool ruled(const Tensor& t) { return t.space == Space::Hbm && t.blocks() > 1 && !(t.block_rows == 1 && t.block_cols == 1); }
+bool ruled(const Tensor& t) {
+    return t.space == Space::Hbm && t.blocks() > 1 && !(t.block_rows == 1 && t.block_cols == 1);
+}
 
 enum class Shapes { Shown, Hidden };
-// Where the tiles stand that never leave the chip: in rows of their own, or behind those that do. Free: all tiles follow
-// one another, so that they can have numbers where the matrices, as heat maps, are narrower than they.
+// Where the tiles stand that never leave the chip: in rows of their own, or behind those that do. Free: all tiles
+// follow one another, so that they can have numbers where the matrices, as heat maps, are narrower than they.
 enum class Others { Below, Behind, Free };
 
 // The shapes stand beside the names of a zone where all of them have room.
@@ -90,25 +94,29 @@ void show_shapes_with_room(const Source& s, std::vector<MemoryItem>& items) {
     for (const MemoryItem& item : items) {
         float end = s.space.x;
         for (const MemoryItem& other : items)
-            if (other.corner.y == item.corner.y && other.corner.x > item.corner.x) end = std::min(end, other.corner.x - s.ui.px(16));
+            if (other.corner.y == item.corner.y && other.corner.x > item.corner.x)
+                end = std::min(end, other.corner.x - s.ui.px(16));
         const float needed = s.name_w[item.tensor] + s.ui.px(8) + s.shape_w[item.tensor];
         all &= item.name.x + needed <= end;
     }
     for (MemoryItem& item : items) item.shows_shape = all;
 }
 
-// What is given away where there is some left (screen pixels): to the cells of numbers, between items, between the zones.
+// What is given away where there is some left (screen pixels): to the cells of numbers, between items, between the
+// zones.
 struct Room {
     float cells = 0, gap = 0, lane = 0;
 };
 
 // One attempt. `wide` is set where it is wider than the space.
-MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes shapes, Others others, Room room, bool& wide) {
+MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes shapes, Others others, Room room,
+                     bool& wide) {
     MemoryLayout out;
     const Trace& trace = s.run.trace;
     const auto px = [&](float design) { return std::round(s.ui.px(design)); };
     // Arrows run in the gaps beside tiles; library calls have none there.
-    const float lane_w = trace.sram_modelled ? px(kGap) : 0, gap = (lane_w > 0 ? lane_w : px(12)) + room.gap, name_line = px(kNameLine), header = px(kHeaderLine);
+    const float lane_w = trace.sram_modelled ? px(kGap) : 0, gap = (lane_w > 0 ? lane_w : px(12)) + room.gap,
+                name_line = px(kNameLine), header = px(kHeaderLine);
     out.place.assign(trace.tensors.size(), -1);
     wide = false;
 
@@ -238,17 +246,15 @@ MemoryLayout layout_memory(Ui& ui, const Run& run, ImVec2 space) {
     Others others = Others::Below;
     double best = -1e9;
     bool wide = false;
-    const std::pair<Shapes, Others> ways[] = {{Shapes::Shown, Others::Below},
-                                              {Shapes::Shown, Others::Behind},
-                                              {Shapes::Hidden, Others::Below},
-                                              {Shapes::Hidden, Others::Behind},
-                                              {Shapes::Shown, Others::Free},
-                                              {Shapes::Hidden, Others::Free}};
+    const std::pair<Shapes, Others> ways[] = {{Shapes::Shown, Others::Below},  {Shapes::Shown, Others::Behind},
+                                              {Shapes::Hidden, Others::Below}, {Shapes::Hidden, Others::Behind},
+                                              {Shapes::Shown, Others::Free},   {Shapes::Hidden, Others::Free}};
     for (const auto& [with, where] : ways) {
         for (const CellMode& a : modes) {
             for (const CellMode& b : modes) {
                 // A heat map above numbers is read more easily than the reverse: the bench is where the work is done.
-                const double worth = a.worth() + b.worth() * 1.05 + (with == Shapes::Shown ? 3 : 0) - (where == Others::Free ? 8 : 0);
+                const double worth =
+                    a.worth() + b.worth() * 1.05 + (with == Shapes::Shown ? 3 : 0) - (where == Others::Free ? 8 : 0);
                 if (worth <= best) continue;
                 const MemoryLayout tried = attempt(source, a, b, with, where, {0, 0, lane}, wide);
                 if (wide || tried.size.y > space.y) continue;
@@ -259,7 +265,7 @@ MemoryLayout layout_memory(Ui& ui, const Run& run, ImVec2 space) {
     // What is left makes numbers roomier, then the gaps wider, then the lane higher.
     Room room{0, 0, lane};
     MemoryLayout chosen = attempt(source, shelf, bench, shapes, others, room, wide);
-    const auto grow = [&](float Room::* part, float most, float step) {
+    const auto grow = [&](float Room::*part, float most, float step) {
         for (;;) {
             Room more = room;
             more.*part += ui.px(step);

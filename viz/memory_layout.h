@@ -16,12 +16,12 @@ namespace flashstep::viz {
 struct MemoryItem {
     int tensor = -1;
     GridFit fit;
-    int rows = 0, cols = 0;     // of the grid: a tile's largest shape
-    ImVec2 corner, extent;      // the whole place, name and gutter included
-    ImVec2 grid;                // first cell
-    ImVec2 name;                // left end of the name's baseline
-    bool shows_shape = true;    // beside the name, where there is room
-    int row_block = 0;          // rows between rules; 0: none
+    int rows = 0, cols = 0;   // of the grid: a tile's largest shape
+    ImVec2 corner, extent;    // the whole place, name and gutter included
+    ImVec2 grid;              // first cell
+    ImVec2 name;              // left end of the name's baseline
+    bool shows_shape = true;  // beside the name, where there is room
+    int row_block = 0;        // rows between rules; 0: none
     ImVec2 grid_end() const {
         return {grid.x + fit.cell_w * static_cast<float>(cols), grid.y + fit.cell_h * static_cast<float>(rows)};
     }
@@ -29,12 +29,12 @@ struct MemoryItem {
 
 struct MemoryLayout {
     std::vector<MemoryItem> shelf, bench;
-    std::vector<int> place;     // by tensor: index into `shelf` or `bench`
-    ImVec2 size;                // of all of it; higher than the panel only where nothing smaller helps
-    float shelf_header = 0;     // top of the line that says HBM
-    float bench_header = 0;     // top of the line that says SRAM, with the capacity bar
+    std::vector<int> place;        // by tensor: index into `shelf` or `bench`
+    ImVec2 size;                   // of all of it; higher than the panel only where nothing smaller helps
+    float shelf_header = 0;        // top of the line that says HBM
+    float bench_header = 0;        // top of the line that says SRAM, with the capacity bar
     float lane = 0, lane_end = 0;  // the strip between shelf and bench that arrows cross
-    ImVec2 chip, chip_end;      // where library calls stream to; empty where SRAM is modelled
+    ImVec2 chip, chip_end;         // where library calls stream to; empty where SRAM is modelled
 };
 
 // The largest cells with which everything fits into `space`: numbers before heat maps, and a tile stands below the

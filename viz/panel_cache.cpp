@@ -13,8 +13,8 @@ std::vector<std::vector<PanelCache::Move>> find_moves(const Trace& trace) {
             const Touch& touch = trace.touches[k];
             if (touch.partner < 0 || (touch.kind != TouchKind::Load && touch.kind != TouchKind::Store)) continue;
             const auto& lives = trace.lifetimes[touch.partner];
-            const auto after = std::upper_bound(lives.begin(), lives.end(), s,
-                                                [](int step, const Trace::Lifetime& life) { return step < life.first; });
+            const auto after = std::upper_bound(
+                lives.begin(), lives.end(), s, [](int step, const Trace::Lifetime& life) { return step < life.first; });
             if (after == lives.begin()) continue;
             moves[touch.tensor].push_back({s, touch.block, touch.kind, (after - 1)->first, (after - 1)->last});
         }
@@ -66,7 +66,8 @@ CellVersion version_of(const AppState& app, const CellRef& cell) {
     const int step = app.player->step();
     if (tensor.space == Space::Sram) {
         const int version = trace.tile_at(cell.tensor, step);
-        if (version < 0 || cell.row >= trace.versions[version].rows || cell.col >= trace.versions[version].cols) return {};
+        if (version < 0 || cell.row >= trace.versions[version].rows || cell.col >= trace.versions[version].cols)
+            return {};
         return {version, cell.row, cell.col};
     }
     if (cell.row >= tensor.rows || cell.col >= tensor.cols) return {};

@@ -14,9 +14,12 @@ namespace {
 std::string where_it_ran(const Ui& ui, const Run& run) {
     const KernelRun& kernel = *run.kernel_run;
     switch (kernel.where) {
-        case Where::LiveCuda: return ui.tr(Str::kernel_live, {{"device", kernel.device}});
-        case Where::Recorded: return ui.tr(Str::kernel_recorded, {{"device", kernel.device}, {"date", kernel.date}});
-        case Where::Host: break;
+        case Where::LiveCuda:
+            return ui.tr(Str::kernel_live, {{"device", kernel.device}});
+        case Where::Recorded:
+            return ui.tr(Str::kernel_recorded, {{"device", kernel.device}, {"date", kernel.date}});
+        case Where::Host:
+            break;
     }
     static const bool device = gpu::device_status().available;  // asked once: it may load a driver
     return ui.tr(device ? Str::kernel_host_chosen : Str::kernel_host);
@@ -98,7 +101,10 @@ void tensor_table(AppState& app) {
         table.cell(at, 1, font, error_text(row.worst_error), ink);
         table.cell(at, 2, font, percent(row.worst_ratio), ink);
         const TileCheck* here = check_here(app, row.name);
-        table.cell(at, 3, font, here ? error_text(here->worst_error) : "·", u32(!here ? t.quiet : here->verdict != Verdict::Equal ? t.alarm : t.text));
+        table.cell(at, 3, font, here ? error_text(here->worst_error) : "·",
+                   u32(!here                             ? t.quiet
+                       : here->verdict != Verdict::Equal ? t.alarm
+                                                         : t.text));
         ImGui::Dummy({width, line});
         if (ImGui::IsItemHovered()) ui.hot.set(row.name);
     }
@@ -114,9 +120,12 @@ void tensor_table(AppState& app) {
 
 std::string verdict_text(const Ui& ui, const Comparison& comparison) {
     switch (comparison.verdict) {
-        case Verdict::Equal: return ui.tr(Str::match_ok, {{"error", error_text(comparison.worst_error)}});
-        case Verdict::Different: return ui.tr(comparison.first ? Str::match_differs : Str::match_bytes_differ);
-        case Verdict::NonFinite: break;
+        case Verdict::Equal:
+            return ui.tr(Str::match_ok, {{"error", error_text(comparison.worst_error)}});
+        case Verdict::Different:
+            return ui.tr(comparison.first ? Str::match_differs : Str::match_bytes_differ);
+        case Verdict::NonFinite:
+            break;
     }
     return ui.tr(Str::match_non_finite);
 }
@@ -178,13 +187,15 @@ void bytes_lines(AppState& app) {
     }
     ImGui::PushStyleColor(ImGuiCol_Text, u32(ui.theme().alarm));
     ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(ui.tr(Str::bytes_unequal, {{"kernel", bytes_text(kernel)}, {"expected", bytes_text(expected)}}).c_str());
+    ImGui::TextUnformatted(
+        ui.tr(Str::bytes_unequal, {{"kernel", bytes_text(kernel)}, {"expected", bytes_text(expected)}}).c_str());
     ImGui::PopTextWrapPos();
     ImGui::PopStyleColor();
     for (const ByteCheck& check : comparison.bytes) {
         if (check.kernel == check.expected) continue;
-        value_row(ui, check.tensor, count_text(check.kernel.read + check.kernel.write) + " / " +
-                                        count_text(check.expected.read + check.expected.write));
+        value_row(ui, check.tensor,
+                  count_text(check.kernel.read + check.kernel.write) + " / " +
+                      count_text(check.expected.read + check.expected.write));
     }
 }
 
@@ -211,8 +222,10 @@ void draw_compare_panel(AppState& app) {
     }
     const Run& run = *app.run;
     if (!run.kernel_run || !run.comparison) {
-        if (run.kernel_message.empty()) empty_state(ui, ui.tr(Str::empty_kernel));
-        else empty_state(ui, ui.tr(Str::kernel_cannot, {{"reason", run.kernel_message}}));
+        if (run.kernel_message.empty())
+            empty_state(ui, ui.tr(Str::empty_kernel));
+        else
+            empty_state(ui, ui.tr(Str::kernel_cannot, {{"reason", run.kernel_message}}));
         return;
     }
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(4)));

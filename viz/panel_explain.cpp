@@ -24,13 +24,18 @@ void wrapped_formula(Ui& ui, const std::string& tex, float size) {
     for (std::size_t k = 0; k < tex.size(); ++k) {
         if (tex[k] == '{') ++depth;
         if (tex[k] == '}') --depth;
-        const bool plus = tex.compare(k, 3, " + ") == 0, comma = tex.compare(k, 2, ", ") == 0, dot = tex.compare(k, 7, " \\cdot ") == 0;
-        if (depth == 0 && (plus || comma || (dot && ui.formulas.get(ui, pieces.back(), size).width * ui.scale > width * 0.5f))) {
+        const bool plus = tex.compare(k, 3, " + ") == 0, comma = tex.compare(k, 2, ", ") == 0,
+                   dot = tex.compare(k, 7, " \\cdot ") == 0;
+        if (depth == 0 &&
+            (plus || comma || (dot && ui.formulas.get(ui, pieces.back(), size).width * ui.scale > width * 0.5f))) {
             if (comma) pieces.back() += ',';
             pieces.emplace_back();
-            if (comma) ++k;
-            else if (plus) pieces.back() = "+ ", k += 2;
-            else pieces.back() = "\\cdot ", k += 6;
+            if (comma)
+                ++k;
+            else if (plus)
+                pieces.back() = "+ ", k += 2;
+            else
+                pieces.back() = "\\cdot ", k += 6;
             continue;
         }
         pieces.back() += tex[k];
@@ -62,8 +67,10 @@ void operand_names(AppState& app, const std::vector<int>& operands) {
         formula(ui, name);
         ImGui::SetCursorScreenPos(at);
         ImGui::PushID(static_cast<int>(k));
-        if (ImGui::InvisibleButton("operand", {std::max(ui.px(16), name.width * ui.scale), ImGui::GetTextLineHeight()})) {
-            const Trace::Range range = trace.tensors[v.tensor].space == Space::Hbm ? trace.block_range(v.tensor, v.block) : Trace::Range{};
+        if (ImGui::InvisibleButton("operand",
+                                   {std::max(ui.px(16), name.width * ui.scale), ImGui::GetTextLineHeight()})) {
+            const Trace::Range range =
+                trace.tensors[v.tensor].space == Space::Hbm ? trace.block_range(v.tensor, v.block) : Trace::Range{};
             app.selected = CellRef{v.tensor, range.row0, range.col0};
         }
         if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -80,10 +87,12 @@ void kernel_lines(AppState& app, const CellVersion& shown, double value) {
         small_text(ui, ui.tr(Str::not_materialised));
         return;
     }
-    small_text(ui, ui.tr(Str::kernel_value) + std::string(" ") + exact_number(*kernel) + "    " + ui.tr(Str::difference) + " " +
-                       error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
+    small_text(ui, ui.tr(Str::kernel_value) + std::string(" ") + exact_number(*kernel) + "    " +
+                       ui.tr(Str::difference) + " " + error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
     const std::optional<Difference>& first = run.comparison->first;
-    if (!first || first->step != run.trace.versions[shown.version].step || first->row != shown.row || first->col != shown.col) return;
+    if (!first || first->step != run.trace.versions[shown.version].step || first->row != shown.row ||
+        first->col != shown.col)
+        return;
     if (first->tensor != run.trace.tensors[run.trace.versions[shown.version].tensor].name) return;
     value_row(ui, ui.tr(Str::tolerance), error_text(first->tolerance));
     badge(ui, BadgeKind::Differs, ui.tr(Str::match_differs));
@@ -98,14 +107,17 @@ void draw_explain_panel(AppState& app) {
         empty_state(ui, ui.tr(why));
     };
     if (!app.run || !app.player) return empty(Str::empty_trace);
-    if (!app.selected || app.selected->tensor >= static_cast<int>(app.run->trace.tensors.size())) return empty(Str::empty_explain);
+    if (!app.selected || app.selected->tensor >= static_cast<int>(app.run->trace.tensors.size()))
+        return empty(Str::empty_explain);
     const Trace& trace = app.run->trace;
     const CellVersion shown = version_of(app, *app.selected);
     if (shown.version < 0) {
-        return empty(trace.tensors[app.selected->tensor].space == Space::Hbm ? Str::cell_not_written : Str::cell_not_on_chip);
+        return empty(trace.tensors[app.selected->tensor].space == Space::Hbm ? Str::cell_not_written
+                                                                             : Str::cell_not_on_chip);
     }
     PanelCache& cache = panel_cache(app);
-    if (cache.explained_version != shown.version || cache.explained_row != shown.row || cache.explained_col != shown.col) {
+    if (cache.explained_version != shown.version || cache.explained_row != shown.row ||
+        cache.explained_col != shown.col) {
         cache.explanation = explain(trace, shown.version, shown.row, shown.col);
         cache.explained_version = shown.version, cache.explained_row = shown.row, cache.explained_col = shown.col;
     }

@@ -47,7 +47,9 @@ struct View {
     void chip();
 };
 
-bool contains(const std::vector<int>& list, int value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool contains(const std::vector<int>& list, int value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 // A square with the frame that a state has, and the state's name. Returns the width.
 float legend_entry(Ui& ui, ImDrawList* draw, float right, float base, Rgb color, float thick, std::string_view text) {
@@ -67,16 +69,19 @@ void View::headers() {
     draw_text_on(draw, ui.fonts.bold, origin.x, top, u32(t.text), ui.tr(Str::hbm));
     float right = origin.x + width;
     if (trace.sram_modelled) {
-        right -= legend_entry(ui, draw, right, top, t.text, std::max(1.0f, ui.px(1.5f)), ui.tr(Str::mem_on_chip)) + small;
+        right -=
+            legend_entry(ui, draw, right, top, t.text, std::max(1.0f, ui.px(1.5f)), ui.tr(Str::mem_on_chip)) + small;
     }
     legend_entry(ui, draw, right, top, t.accent, std::max(2.0f, ui.px(2)), ui.tr(Str::mem_moves_now));
 
     const float line_y = origin.y + l.bench_header;
-    draw->AddRectFilled({origin.x, line_y}, {origin.x + width, line_y + std::max(1.0f, std::round(ui.px(1)))}, u32(t.line));
+    draw->AddRectFilled({origin.x, line_y}, {origin.x + width, line_y + std::max(1.0f, std::round(ui.px(1)))},
+                        u32(t.line));
     float x = origin.x;
     const float base = bottom + ui.px(4);
     const auto behind = [&](float from, float width_of) {  // an arrow that passes here passes behind the words
-        draw->AddRectFilled({from - ui.px(2), line_y + ui.px(4)}, {from + width_of + ui.px(2), base + ui.px(5)}, u32(t.panel));
+        draw->AddRectFilled({from - ui.px(2), line_y + ui.px(4)}, {from + width_of + ui.px(2), base + ui.px(5)},
+                            u32(t.panel));
     };
     behind(x, text_width(ui.fonts.bold, ui.tr(Str::sram)));
     draw_text_on(draw, ui.fonts.bold, x, base, u32(t.text), ui.tr(Str::sram));
@@ -93,29 +98,34 @@ void View::headers() {
     };
     const std::vector<int> resident = trace.resident(step);
     behind(x, text_width(ui.fonts.small, used_text(trace.sram_peak)));
-    draw_text_on(draw, ui.fonts.small, x, base, u32(t.quiet), used_text(resident.empty() ? 0 : trace.steps[step].sram_bytes));
+    draw_text_on(draw, ui.fonts.small, x, base, u32(t.quiet),
+                 used_text(resident.empty() ? 0 : trace.steps[step].sram_bytes));
     // Room for the widest of all texts, so that the bar starts at the same place at every step.
-    x += std::max(text_width(ui.fonts.small, used_text(trace.sram_peak)), text_width(ui.fonts.small, used_text(888))) + ui.px(12);
+    x += std::max(text_width(ui.fonts.small, used_text(trace.sram_peak)), text_width(ui.fonts.small, used_text(888))) +
+         ui.px(12);
     right = origin.x + width;
     right -= legend_entry(ui, draw, right, base, t.text, std::max(1.0f, ui.px(1.5f)), ui.tr(Str::mem_read_now)) + small;
-    right -= legend_entry(ui, draw, right, base, t.accent, std::max(2.0f, ui.px(2)), ui.tr(Str::mem_written_now)) + small;
+    right -=
+        legend_entry(ui, draw, right, base, t.accent, std::max(2.0f, ui.px(2)), ui.tr(Str::mem_written_now)) + small;
     if (right - x < ui.px(60)) return;
 
     std::vector<CapacityPart> parts;
     for (const int tile : resident) {
         const Version& v = trace.versions[trace.tile_at(tile, step)];
-        parts.push_back({trace.tensors[tile].name, std::int64_t{v.rows} * v.cols * trace.tensors[tile].element_bytes, 1});
+        parts.push_back(
+            {trace.tensors[tile].name, std::int64_t{v.rows} * v.cols * trace.tensors[tile].element_bytes, 1});
     }
     ImGui::SetCursorScreenPos({std::round(x), std::round(line_y + ui.px(5))});
-    ImGui::BeginChild("bar", {std::round(right - x), ui.px(26)}, false,
-                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::BeginChild(
+        "bar", {std::round(right - x), ui.px(26)}, false,
+        ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
     const int part = capacity_bar(ui, "capacity", parts, capacity, trace.sram_peak);
     ImGui::EndChild();
     if (part >= 0 && begin_tip(ui)) {
         formula(ui, ui.formulas.get(ui, name_to_tex(parts[part].tensor), 17));
         ImGui::SameLine();
         ImGui::TextUnformatted(bytes_text(parts[part].bytes).c_str());
-        small_text(ui, ui.tr(Str::sram_peak) + std::string(" ") + bytes_text(trace.sram_peak));
+        tip_text(ui, ui.tr(Str::sram_peak) + std::string(" ") + bytes_text(trace.sram_peak));
         end_tip();
     }
 }
@@ -162,7 +172,8 @@ void View::mark_selected(const MemoryItem& item) {
 
 void View::related_frame(ImVec2 a, ImVec2 b) {
     const float out = std::round(ui.px(4));
-    draw->AddRect({a.x - out, a.y - out}, {b.x + out - 1, b.y + out - 1}, u32(t.text), ui.px(4), 0, std::max(1.0f, ui.px(2)));
+    draw->AddRect({a.x - out, a.y - out}, {b.x + out - 1, b.y + out - 1}, u32(t.text), ui.px(4), 0,
+                  std::max(1.0f, ui.px(2)));
 }
 
 // Points out the first element of a version that the kernel does not agree with.
@@ -209,9 +220,10 @@ void View::matrix(const MemoryItem& item) {
             if (trace.versions[v].tensor != item.tensor) continue;
             const GridRange r = range_of(trace.versions[v].block);
             const ImVec2 p = at(item.grid);
-            related_frame({p.x + item.fit.cell_w * static_cast<float>(r.col), p.y + item.fit.cell_h * static_cast<float>(r.row)},
-                          {p.x + item.fit.cell_w * static_cast<float>(r.col + r.cols),
-                           p.y + item.fit.cell_h * static_cast<float>(r.row + r.rows)});
+            related_frame(
+                {p.x + item.fit.cell_w * static_cast<float>(r.col), p.y + item.fit.cell_h * static_cast<float>(r.row)},
+                {p.x + item.fit.cell_w * static_cast<float>(r.col + r.cols),
+                 p.y + item.fit.cell_h * static_cast<float>(r.row + r.rows)});
         }
     }
     mark_selected(item);
@@ -219,7 +231,8 @@ void View::matrix(const MemoryItem& item) {
 
 // A thin line round the cells: those near zero have the panel's colour.
 void View::outline(ImVec2 a, ImVec2 b) {
-    draw->AddRect({std::round(a.x) - 1, std::round(a.y) - 1}, {std::round(b.x) + 1, std::round(b.y) + 1}, u32(t.line), ui.px(2));
+    draw->AddRect({std::round(a.x) - 1, std::round(a.y) - 1}, {std::round(b.x) + 1, std::round(b.y) + 1}, u32(t.line),
+                  ui.px(2));
 }
 
 void View::empty_place(const MemoryItem& item) {
@@ -286,7 +299,8 @@ void View::arrows() {
         const std::string label = bytes_text(touch.bytes);
         const ImVec2 corner = at(shelf.grid), far = at(shelf.grid_end());
         if (touch.partner < 0) {
-            const float x = std::clamp((corner.x + far.x) / 2, origin.x + l.chip.x + ui.px(8), origin.x + l.chip_end.x - ui.px(8));
+            const float x =
+                std::clamp((corner.x + far.x) / 2, origin.x + l.chip.x + ui.px(8), origin.x + l.chip_end.x - ui.px(8));
             const ImVec2 outer(x, far.y + ui.px(3)), inner(x, origin.y + l.chip.y - ui.px(2));
             const ImVec2 points[] = {load ? outer : inner, load ? inner : outer};
             route_arrow(ui, draw, points, color, label, {x, lane}, origin.x, right, motion);
@@ -295,19 +309,23 @@ void View::arrows() {
         const MemoryItem& bench = l.bench[l.place[touch.partner]];
         const Trace::Range range = trace.block_range(touch.tensor, touch.block);
         const Version& tile = trace.versions[trace.tile_at(touch.partner, step)];
-        // Beside a block that ends inside the matrix the way goes along the edge below it: between numbers, not through.
+        // Beside a block that ends inside the matrix the way goes along the edge below it: between numbers, not
+        // through.
         const bool inside = range.col0 + range.cols < shelf.cols;
         const float row = static_cast<float>(range.row0) + static_cast<float>(range.rows) * (inside ? 1.0f : 0.5f);
-        const ImVec2 from(corner.x + shelf.fit.cell_w * static_cast<float>(range.col0 + range.cols) + (inside ? 0 : ui.px(2)),
-                          std::round(corner.y + shelf.fit.cell_h * row));
+        const ImVec2 from(
+            corner.x + shelf.fit.cell_w * static_cast<float>(range.col0 + range.cols) + (inside ? 0 : ui.px(2)),
+            std::round(corner.y + shelf.fit.cell_h * row));
         const ImVec2 tile_corner = at(bench.grid);
         const ImVec2 to(tile_corner.x + bench.fit.cell_w * static_cast<float>(tile.cols) + ui.px(2),
                         tile_corner.y + bench.fit.cell_h * static_cast<float>(tile.rows) / 2);
-        const float shelf_lane = at({shelf.corner.x + shelf.extent.x, 0}).x, bench_lane = at({bench.corner.x + bench.extent.x, 0}).x;
+        const float shelf_lane = at({shelf.corner.x + shelf.extent.x, 0}).x,
+                    bench_lane = at({bench.corner.x + bench.extent.x, 0}).x;
         const bool below = shelf.grid.x == bench.grid.x;
         const float x = std::round((below ? std::max(shelf_lane, bench_lane) : shelf_lane) + ui.px(9));
         std::vector<ImVec2> points;
-        if (below) points = {from, {x, from.y}, {x, to.y}, to};
+        if (below)
+            points = {from, {x, from.y}, {x, to.y}, to};
         else {  // along the lane, each on a height of its own
             const float level = lane + ui.px(4) * static_cast<float>((k - now.touch_begin) % 3 - 1);
             points = {from, {x, from.y}, {x, level}, {bench_lane + ui.px(9), level}, {bench_lane + ui.px(9), to.y}, to};
@@ -335,7 +353,8 @@ void View::chip() {
     const float wrap = b.x - a.x - ui.px(24);
     const ImVec2 size = ui.fonts.small->CalcTextSizeA(ui.fonts.small->FontSize, 1e9f, wrap, note);
     draw->AddText(ui.fonts.small, ui.fonts.small->FontSize,
-                  {std::round(a.x + ui.px(12)), std::round((a.y + b.y - size.y) / 2)}, u32(t.quiet), note, nullptr, wrap);
+                  {std::round(a.x + ui.px(12)), std::round((a.y + b.y - size.y) / 2)}, u32(t.quiet), note, nullptr,
+                  wrap);
 }
 
 void View::run_frame() {

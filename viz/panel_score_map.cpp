@@ -44,7 +44,9 @@ struct Map {
     ImFont* small = ui.fonts.small;
     ImFont* digits = ui.fonts.number_small;
 
-    const PanelCache::MapTile& tile(int i, int j) const { return cache.map[static_cast<std::size_t>(i) * cache.map_cols + j]; }
+    const PanelCache::MapTile& tile(int i, int j) const {
+        return cache.map[static_cast<std::size_t>(i) * cache.map_cols + j];
+    }
 
     State state(const PanelCache::MapTile& tile, bool current) const {
         if (tile.first < 0) return State::Skipped;
@@ -59,7 +61,9 @@ struct Map {
         const Rgb hue = t.of(Family::S);
         const float side = std::min(b.x - a.x, b.y - a.y);
         switch (what) {
-            case State::Done: draw->AddRectFilled(a, b, u32(mix(t.panel, hue, 0.75f))); break;
+            case State::Done:
+                draw->AddRectFilled(a, b, u32(mix(t.panel, hue, 0.75f)));
+                break;
             case State::Partly:
                 draw->AddRectFilled(a, b, u32(t.raised));
                 draw->AddTriangleFilled({a.x, b.y}, {a.x, a.y}, {b.x, b.y}, u32(mix(t.panel, hue, 0.55f)));
@@ -75,16 +79,20 @@ struct Map {
                 break;
             case State::Now:
                 draw->AddRectFilled(a, b, u32(mix(t.panel, hue, 0.35f)));
-                draw->AddRect({a.x - 1, a.y - 1}, {b.x + 1, b.y + 1}, u32(t.accent), ui.px(2), 0, std::max(2.0f, ui.px(2)));
-                if (side >= ui.px(10)) draw->AddCircleFilled({(a.x + b.x) / 2, (a.y + b.y) / 2}, side * 0.14f, u32(t.accent));
+                draw->AddRect({a.x - 1, a.y - 1}, {b.x + 1, b.y + 1}, u32(t.accent), ui.px(2), 0,
+                              std::max(2.0f, ui.px(2)));
+                if (side >= ui.px(10))
+                    draw->AddCircleFilled({(a.x + b.x) / 2, (a.y + b.y) / 2}, side * 0.14f, u32(t.accent));
                 break;
         }
     }
 
     // Fills from the right and returns how far it came.
     float legend(ImVec2 at, float width, bool partly, bool skipped) const {
-        const std::pair<State, Str> entries[] = {{State::Done, Str::map_done},       {State::Now, Str::map_now},
-                                                 {State::ToCome, Str::map_to_come},  {State::Partly, Str::map_partly},
+        const std::pair<State, Str> entries[] = {{State::Done, Str::map_done},
+                                                 {State::Now, Str::map_now},
+                                                 {State::ToCome, Str::map_to_come},
+                                                 {State::Partly, Str::map_partly},
                                                  {State::Skipped, Str::map_skipped}};
         const float side = std::round(ui.px(10)), line = std::round(ui.px(18));
         float x = at.x, y = at.y;
@@ -104,8 +112,11 @@ struct Map {
     float legend_height(float width, bool partly, bool skipped) const {
         float x = 0, y = std::round(ui.px(18));
         const float side = std::round(ui.px(10));
-        for (const auto& [show, label] : {std::pair{true, Str::map_done}, {true, Str::map_now}, {true, Str::map_to_come},
-                                          {partly, Str::map_partly}, {skipped, Str::map_skipped}}) {
+        for (const auto& [show, label] : {std::pair{true, Str::map_done},
+                                          {true, Str::map_now},
+                                          {true, Str::map_to_come},
+                                          {partly, Str::map_partly},
+                                          {skipped, Str::map_skipped}}) {
             if (!show) continue;
             const float w = side + ui.px(6) + text_width(small, ui.tr(label));
             if (x > 0 && x + w > width) x = 0, y += std::round(ui.px(18));
@@ -128,9 +139,13 @@ struct Map {
         const auto number = [&](int value, ImVec2 middle, bool current) {
             const std::string text = std::to_string(value);
             const ImVec2 size = text_size(digits, text);
-            draw_text(draw, digits, {middle.x - size.x / 2, middle.y - size.y / 2}, u32(current ? t.accent : t.quiet), text);
+            draw_text(draw, digits, {middle.x - size.x / 2, middle.y - size.y / 2}, u32(current ? t.accent : t.quiet),
+                      text);
         };
-        const int step_j = every(digits->GetCharAdvance('0') * static_cast<float>(std::to_string(cache.map_cols).size()) + ui.px(6)), step_i = every(digits->FontSize);
+        const int step_j =
+                      every(digits->GetCharAdvance('0') * static_cast<float>(std::to_string(cache.map_cols).size()) +
+                            ui.px(6)),
+                  step_i = every(digits->FontSize);
         for (int j = 0; j < cache.map_cols; ++j) {
             if (j == 0 || (j + 1) % step_j == 0)
                 number(j + 1, {origin.x + cell * (static_cast<float>(j) + 0.5f), origin.y - gutter / 2}, now.j == j);
@@ -152,22 +167,27 @@ struct Map {
         const Problem& p = app.run->trace.problem;
         const bool elements = app.run->algorithm->reads_scores;
         if (!begin_tip(ui)) return;
-        const auto span = [](int from, int to) { return from == to ? std::to_string(from) : std::to_string(from) + "–" + std::to_string(to); };
+        const auto span = [](int from, int to) {
+            return from == to ? std::to_string(from) : std::to_string(from) + "–" + std::to_string(to);
+        };
         if (elements) {
-            ImGui::TextUnformatted(ui.tr(Str::row_column, {{"row", std::to_string(i + 1)}, {"column", std::to_string(j + 1)}}).c_str());
+            ImGui::TextUnformatted(
+                ui.tr(Str::row_column, {{"row", std::to_string(i + 1)}, {"column", std::to_string(j + 1)}}).c_str());
         } else {
-            ImGui::TextUnformatted(ui.tr(Str::map_tile, {{"i", std::to_string(i + 1)}, {"j", std::to_string(j + 1)}}).c_str());
-            small_text(ui, ui.tr(Str::map_covers, {{"rows", span(i * p.br + 1, std::min((i + 1) * p.br, p.n))},
-                                                   {"columns", span(j * p.bc + 1, std::min((j + 1) * p.bc, p.nk))}}));
+            ImGui::TextUnformatted(
+                ui.tr(Str::map_tile, {{"i", std::to_string(i + 1)}, {"j", std::to_string(j + 1)}}).c_str());
+            tip_text(ui, ui.tr(Str::map_covers, {{"rows", span(i * p.br + 1, std::min((i + 1) * p.br, p.n))},
+                                                 {"columns", span(j * p.bc + 1, std::min((j + 1) * p.bc, p.nk))}}));
         }
-        static constexpr Str kNames[] = {Str::map_done, Str::map_partly, Str::map_now, Str::map_to_come, Str::map_skipped};
+        static constexpr Str kNames[] = {Str::map_done, Str::map_partly, Str::map_now, Str::map_to_come,
+                                         Str::map_skipped};
         std::string text = ui.tr(kNames[static_cast<int>(state(i, j))]);
         if (which.first >= 0) {
             text += ui.language == Language::Chinese ? "，" : ", ";
             text += ui.tr(Str::map_steps, {{"from", std::to_string(position_of(app, which.first))},
                                            {"to", std::to_string(position_of(app, which.last))}});
         }
-        small_text(ui, text);
+        tip_text(ui, text);
         end_tip();
     }
 
@@ -221,7 +241,8 @@ struct Map {
             const int i = std::clamp(static_cast<int>((mouse.y - origin.y) / cell), 0, cache.map_rows - 1);
             if (clicked && tile(i, j).first >= 0) app.seek(tile(i, j).first);
             draw->AddRect({origin.x + cell * static_cast<float>(j), origin.y + cell * static_cast<float>(i)},
-                          {origin.x + cell * static_cast<float>(j + 1), origin.y + cell * static_cast<float>(i + 1)}, u32(t.text));
+                          {origin.x + cell * static_cast<float>(j + 1), origin.y + cell * static_cast<float>(i + 1)},
+                          u32(t.text));
             tip(i, j);
         }
         legend({at.x, at.y + space.y - legend_h}, space.x, partly, skipped);
@@ -256,7 +277,9 @@ struct Map {
             const std::string line = ui.tr(Str::line_n, {{"line", std::to_string(call.line)}});
             float x = a.x;
             if (call.version_begin < call.version_end) {
-                x += tensor_name(ui, draw, {x, base}, trace.tensors[trace.versions[call.version_begin].tensor].name, 17) + ui.px(6);
+                x += tensor_name(ui, draw, {x, base}, trace.tensors[trace.versions[call.version_begin].tensor].name,
+                                 17) +
+                     ui.px(6);
             }
             if (x + text_width(small, line) <= a.x + side + gap) draw_text_on(draw, small, x, base, u32(t.quiet), line);
         }
@@ -278,8 +301,10 @@ void draw_score_map(AppState& app) {
     PanelCache& cache = panel_cache(app);
     find_tiles(cache, app);
     Map map{app, cache};
-    if (cache.map.empty()) map.whole();
-    else map.run();
+    if (cache.map.empty())
+        map.whole();
+    else
+        map.run();
 }
 
 }  // namespace flashstep::viz

@@ -28,7 +28,9 @@ std::vector<Row> rows_of(const Run& run, int step) {
                         run.plain ? 0.0 : -1.0});
         if (trace.tensors[k].role == Role::Input) inputs = static_cast<int>(rows.size());
     }
-    for (const auto& [name, bytes] : run.standard.hbm) {
+    for (const auto& entry : run.standard.hbm) {
+        const std::string& name = entry.first;
+        const HbmBytes& bytes = entry.second;
         const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
         const auto both = static_cast<double>(bytes.read + bytes.write);
         if (found != rows.end()) {
@@ -72,12 +74,15 @@ void count_row(Ui& ui, std::string_view label, const Cells& cells, ImFont* font,
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, base = at.y + std::round(ui.px(14));
-    const float column = std::round(std::clamp(width * 0.2f, ui.px(48), ui.px(80))), last = column + std::round(ui.px(12));
-    draw_text_on(draw, ui.fonts.small, at.x, base, u32(t.quiet), fitted(ui.fonts.small, label, width - 2 * column - last + ui.px(8)));
+    const float column = std::round(std::clamp(width * 0.2f, ui.px(48), ui.px(80))),
+                last = column + std::round(ui.px(12));
+    draw_text_on(draw, ui.fonts.small, at.x, base, u32(t.quiet),
+                 fitted(ui.fonts.small, label, width - 2 * column - last + ui.px(8)));
     const std::string* numbers[] = {&cells.now, &cells.total, &cells.standard};
     for (int k = 0; k < 3; ++k) {
         const float right = at.x + width - (k < 2 ? last : 0) - (k < 1 ? column : 0);
-        draw_text_on(draw, font, right - text_width(font, *numbers[k]), base, k == 0 ? now_color : u32(t.quiet), *numbers[k]);
+        draw_text_on(draw, font, right - text_width(font, *numbers[k]), base, k == 0 ? now_color : u32(t.quiet),
+                     *numbers[k]);
     }
     ImGui::Dummy({width, std::round(ui.px(19))});
 }
@@ -94,8 +99,10 @@ struct Legend {
         const float side = std::round(ui.px(10)), w = side + ui.px(5) + text_width(ui.fonts.small, text);
         if (x > left && x + w > left + width) x = left, y += std::round(ui.px(18));
         const ImVec2 a(std::round(x), std::round(y + ui.px(4))), b(a.x + side, a.y + side);
-        if (outlined) draw->AddRect(a, b, u32(t.quiet), ui.px(2));
-        else draw->AddRectFilled(a, b, u32(fill));
+        if (outlined)
+            draw->AddRect(a, b, u32(t.quiet), ui.px(2));
+        else
+            draw->AddRectFilled(a, b, u32(fill));
         draw_text(draw, ui.fonts.small, {x + side + ui.px(5), y}, u32(t.quiet), text);
         x += w + ui.px(12);
     }
@@ -106,13 +113,14 @@ void tensor_tip(Ui& ui, const Row& row, const char* other) {
     if (!begin_tip(ui)) return;
     formula(ui, ui.formulas.get(ui, name_to_tex(row.name), 17));
     const auto line = [&](Str label, std::int64_t so_far, std::int64_t total) {
-        small_text(ui, ui.tr(label) + std::string("  ") +
-                           ui.tr(Str::of_total, {{"now", count_text(so_far)}, {"total", count_text(total) + " B"}}));
+        tip_text(ui, ui.tr(label) + std::string("  ") +
+                         ui.tr(Str::of_total, {{"now", count_text(so_far)}, {"total", count_text(total) + " B"}}));
     };
     line(Str::read, row.now.read, row.total.read);
     line(Str::write, row.now.write, row.total.write);
     if (row.total.init > 0) line(Str::initialisation, row.now.init, row.total.init);
-    if (row.ghost >= 0) small_text(ui, other + std::string("  ") + count_text(static_cast<std::int64_t>(row.ghost)) + " B");
+    if (row.ghost >= 0)
+        tip_text(ui, other + std::string("  ") + count_text(static_cast<std::int64_t>(row.ghost)) + " B");
     end_tip();
 }
 
@@ -120,7 +128,8 @@ void tensor_tip(Ui& ui, const Row& row, const char* other) {
 void bars(Ui& ui, const Run& run, int step, const char* other) {
     const std::vector<Row> rows = rows_of(run, step);
     double full = 1;
-    for (const Row& row : rows) full = std::max({full, static_cast<double>(row.total.read + row.total.write), row.ghost});
+    for (const Row& row : rows)
+        full = std::max({full, static_cast<double>(row.total.read + row.total.write), row.ghost});
     for (const Row& row : rows) {
         const std::string number = bytes_text(row.now.read + row.now.write);
         const bool over = bar_row(ui, {.tensor = row.name,
@@ -153,20 +162,27 @@ void draw_traffic_panel(AppState& app) {
     const Trace& trace = run.trace;
     const Theme& t = ui.theme();
     const int step = app.player->step();
-    const Traffic &now = trace.steps[step].total, &all = trace.steps[trace.last_step()].total, &plain = run.standard.traffic;
+    const Traffic &now = trace.steps[step].total, &all = trace.steps[trace.last_step()].total,
+                  &plain = run.standard.traffic;
     const bool softmax = run.algorithm->reads_scores, backward = run.plain && !run.plain->forward.empty();
-    const char* other = ui.tr(softmax ? Str::safe_softmax : backward ? Str::standard_backward : Str::standard_attention);
+    const char* other = ui.tr(softmax    ? Str::safe_softmax
+                              : backward ? Str::standard_backward
+                                         : Str::standard_attention);
     const bool is_plain = !run.plain || run.plain == run.algorithm;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), 0));
 
     ImFont* digits = ui.fonts.number_small;
-    count_row(ui, "", {ui.tr(Str::so_far), ui.tr(Str::total), run.plain ? ui.tr(softmax ? Str::safe_short : Str::standard_short) : ""},
+    count_row(ui, "",
+              {ui.tr(Str::so_far), ui.tr(Str::total),
+               run.plain ? ui.tr(softmax ? Str::safe_short : Str::standard_short) : ""},
               ui.fonts.small, u32(t.quiet));
     const auto bytes_row = [&](Str label, std::int64_t a, std::int64_t b, std::string_view c) {
-        count_row(ui, ui.tr(label), {short_bytes(a), short_bytes(b), run.plain ? std::string(c) : ""}, digits, u32(t.text));
+        count_row(ui, ui.tr(label), {short_bytes(a), short_bytes(b), run.plain ? std::string(c) : ""}, digits,
+                  u32(t.text));
     };
     const auto ops_row = [&](Str label, std::int64_t a, std::int64_t b, std::int64_t c) {
-        count_row(ui, ui.tr(label), {short_count(a), short_count(b), run.plain ? short_count(c) : ""}, digits, u32(t.text));
+        count_row(ui, ui.tr(label), {short_count(a), short_count(b), run.plain ? short_count(c) : ""}, digits,
+                  u32(t.text));
     };
     const std::int64_t hbm = all.hbm_read + all.hbm_write, hbm_plain = plain.hbm_read + plain.hbm_write;
     bytes_row(Str::hbm_total, now.hbm_read + now.hbm_write, hbm, short_bytes(hbm_plain));
@@ -179,7 +195,8 @@ void draw_traffic_panel(AppState& app) {
     }
     ImGui::Dummy({1, ui.px(8)});
     const ImVec2 line = ImGui::GetCursorScreenPos();
-    ImGui::GetWindowDrawList()->AddRectFilled(line, {line.x + ImGui::GetContentRegionAvail().x, line.y + 1}, u32(t.line));
+    ImGui::GetWindowDrawList()->AddRectFilled(line, {line.x + ImGui::GetContentRegionAvail().x, line.y + 1},
+                                              u32(t.line));
     ImGui::Dummy({1, ui.px(4)});
 
     ops_row(Str::flops_matmul, now.flops_matmul, all.flops_matmul, plain.flops_matmul);
