@@ -9,14 +9,18 @@ namespace flashstep::gpu {
 
 std::int64_t opt_in_shared_bytes(int target) {
     switch (target) {
-        case 75: return 64 * 1024;
+        case 75:
+            return 64 * 1024;
         case 80:
-        case 87: return 163 * 1024;
+        case 87:
+            return 163 * 1024;
         case 86:
         case 89:
-        case 120: return 99 * 1024;
+        case 120:
+            return 99 * 1024;
         case 90:
-        case 100: return 227 * 1024;
+        case 100:
+            return 227 * 1024;
         default:
             throw Error(fmt::format("unknown target sm_{}", target), "known are 75, 80, 86, 87, 89, 90, 100 and 120");
     }

@@ -18,9 +18,9 @@ struct NoProbe {
 
 struct Probe {
     float* values;
-    int row_blocks, col_blocks;    // T_r, T_c
-    std::int64_t first[kSlots];    // where a slot starts in `values`
-    std::int64_t stride[kSlots];   // elements of one (padded) tile of the slot
+    int row_blocks, col_blocks;   // T_r, T_c
+    std::int64_t first[kSlots];   // where a slot starts in `values`
+    std::int64_t stride[kSlots];  // elements of one (padded) tile of the slot
 
     FS_HOST_DEVICE std::int64_t place(Slot slot, int head, int i, int j) const {
         const int s = static_cast<int>(slot);

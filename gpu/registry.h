@@ -9,16 +9,18 @@
 
 namespace flashstep::gpu {
 
-// One rung. Adding one: a file in gpu/kernels/ and a line in registry.cpp (and in the CUDA table of gpu/cuda/).
+// One rung. Adding one: a file in gpu/kernels/, a line in registry.cpp, one in rungs.cpp (how it runs) and one in
+// gpu/cuda/kernels.cu.
 struct KernelInfo {
-    std::string_view id;                        // its file's name without .cuh
-    std::string_view title;                     // one line: the idea
-    std::string_view algorithm;                 // id of the mirror algorithm in core
-    std::vector<DType> dtypes;                  // the first one is its own
-    std::vector<int> head_dims;                 // empty: any
-    std::vector<int> targets;                   // CUDA architectures: 75, 80, ...
-    std::vector<std::string_view> slots;        // what it captures: names of the mirror's tensors
-    std::vector<std::string_view> order_dependent;  // outputs whose bits depend on the order of the threads; empty: none
+    std::string_view id;                  // its file's name without .cuh
+    std::string_view title;               // one line: the idea
+    std::string_view algorithm;           // id of the mirror algorithm in core
+    std::vector<DType> dtypes;            // the first one is its own
+    std::vector<int> head_dims;           // empty: any
+    std::vector<int> targets;             // CUDA architectures: 75, 80, ...
+    std::vector<std::string_view> slots;  // what it captures: names of the mirror's tensors
+    // Outputs whose bits depend on the order of the threads; empty: none.
+    std::vector<std::string_view> order_dependent;
     // True: the kernel's HBM bytes equal the mirror's, tensor by tensor. False: they equal `own_bytes`'s closed form.
     bool bytes_equal_mirror;
 };

@@ -22,15 +22,27 @@ constexpr std::int64_t kMaxCaptureBytes = std::int64_t{1} << 31;
 constexpr std::uint32_t kNotCaptured = 0xffbad1ff;
 
 AttentionShape shape_of(const Problem& p) {
-    return {.n = p.n, .nk = p.nk, .d = p.d, .dv = p.dv, .B_r = p.br, .B_c = p.bc, .batch = p.batch, .heads = p.heads,
-            .kv_heads = p.kv_heads, .scale = static_cast<float>(p.scale), .causal = p.causal ? 1 : 0};
+    return {.n = p.n,
+            .nk = p.nk,
+            .d = p.d,
+            .dv = p.dv,
+            .B_r = p.br,
+            .B_c = p.bc,
+            .batch = p.batch,
+            .heads = p.heads,
+            .kv_heads = p.kv_heads,
+            .scale = static_cast<float>(p.scale),
+            .causal = p.causal ? 1 : 0};
 }
 
 int slot_cols(const SlotSpec& slot, const AttentionShape& p, int keys) {
     switch (slot.width) {
-        case SlotSpec::Width::Keys: return keys;
-        case SlotSpec::Width::ValueColumns: return p.dv;
-        case SlotSpec::Width::One: return 1;
+        case SlotSpec::Width::Keys:
+            return keys;
+        case SlotSpec::Width::ValueColumns:
+            return p.dv;
+        case SlotSpec::Width::One:
+            return 1;
     }
     return 0;
 }
@@ -48,9 +60,9 @@ Probe lay_out(const Rung& row, const AttentionShape& p, std::vector<float>& buff
         size += probe.stride[s] * p.total_heads() * p.row_blocks() * p.col_blocks();
     }
     if (size * 4 > kMaxCaptureBytes) {
-        throw Error(fmt::format("{}: capturing every tile takes {} bytes, the limit is {}", row.id, size * 4,
-                                kMaxCaptureBytes),
-                    "run it without capture, or on a smaller problem");
+        throw Error(
+            fmt::format("{}: capturing every tile takes {} bytes, the limit is {}", row.id, size * 4, kMaxCaptureBytes),
+            "run it without capture, or on a smaller problem");
     }
     buffer.assign(static_cast<std::size_t>(size), std::bit_cast<float>(kNotCaptured));
     probe.values = buffer.data();
@@ -117,9 +129,15 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Inputs& inputs,
     for (const TensorSpec& spec : specs) {
         const std::string name(spec.name);
         switch (spec.role) {
-            case simt::Role::Input: machine.add_input<float>(name, input_values(name, inputs)); break;
-            case simt::Role::Output: machine.add_output<float>(name, spec.count()); break;
-            case simt::Role::Temporary: machine.add_temporary<float>(name, spec.count()); break;
+            case simt::Role::Input:
+                machine.add_input<float>(name, input_values(name, inputs));
+                break;
+            case simt::Role::Output:
+                machine.add_output<float>(name, spec.count());
+                break;
+            case simt::Role::Temporary:
+                machine.add_temporary<float>(name, spec.count());
+                break;
         }
     }
     const bool capture = options.capture == Capture::On;
@@ -185,7 +203,8 @@ void check_runnable(const KernelInfo& kernel, const Problem& problem) {
     if (std::ranges::find(kernel.dtypes, problem.dtype) == kernel.dtypes.end()) {
         std::vector<std::string_view> names;
         for (DType dtype : kernel.dtypes) names.push_back(name(dtype));
-        throw Error(fmt::format("{} does not run {}; it runs {}", kernel.id, name(problem.dtype), fmt::join(names, ", ")));
+        throw Error(
+            fmt::format("{} does not run {}; it runs {}", kernel.id, name(problem.dtype), fmt::join(names, ", ")));
     }
     const auto supports = [&](int d) {
         return kernel.head_dims.empty() || std::ranges::find(kernel.head_dims, d) != kernel.head_dims.end();
@@ -231,9 +250,14 @@ KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inp
     run.where = options.where;
     const Rung& row = rung(kernel.id);
     switch (options.where) {
-        case Where::Host: run_on_host(row, shape_of(problem), inputs, options, run); break;
-        case Where::LiveCuda: run_on_device(row, shape_of(problem), inputs, options, run); break;
-        case Where::Recorded: throw Error("a recorded run is read from its file, not run");
+        case Where::Host:
+            run_on_host(row, shape_of(problem), inputs, options, run);
+            break;
+        case Where::LiveCuda:
+            run_on_device(row, shape_of(problem), inputs, options, run);
+            break;
+        case Where::Recorded:
+            throw Error("a recorded run is read from its file, not run");
     }
     return run;
 }

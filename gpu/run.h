@@ -16,11 +16,11 @@ namespace flashstep::gpu {
 enum class Capture { Off, On };
 
 struct RunOptions {
-    Where where = Where::Host;          // Host or LiveCuda
-    Checks checks = Checks::On;         // the executor's race, bounds, poison and divergence checks (host only)
-    Capture capture = Capture::On;      // off: outputs O (and L) only, with the probe-free kernel
-    std::uint64_t seed = 1;             // shuffles the order of blocks and fibres (host only)
-    int target = 90;                    // the architecture whose shared-memory limit the host executor applies
+    Where where = Where::Host;               // Host or LiveCuda
+    Checks checks = Checks::On;              // the executor's race, bounds, poison and divergence checks (host only)
+    Capture capture = Capture::On;           // off: outputs O (and L) only, with the probe-free kernel
+    std::uint64_t seed = 1;                  // shuffles the order of blocks and fibres (host only)
+    int target = 90;                         // the architecture whose shared-memory limit the host executor applies
     std::atomic<bool>* cancel = nullptr;     // set to true from another thread: the run stops with Error("cancelled")
     std::atomic<float>* progress = nullptr;  // fraction of the thread blocks done, 0 to 1
 };

@@ -60,9 +60,12 @@ std::int64_t standard_blocks(const AttentionShape& p) {
 
 std::map<std::string, TensorBytes> standard_bytes(const AttentionShape& p) {
     const std::int64_t h = 4 * p.total_heads(), n = p.n, nk = p.nk, d = p.d, dv = p.dv, v = visible_pairs(p);
-    return {{"Q", {h * v * d, 0}},         {"K", {h * v * d, 0}},
-            {"V", {h * n * nk * dv, 0}},   {"S", {h * 3 * n * nk, h * n * nk}},
-            {"P", {h * n * nk * dv, h * n * nk}}, {"O", {0, h * n * dv}}};
+    return {{"Q", {h * v * d, 0}},
+            {"K", {h * v * d, 0}},
+            {"V", {h * n * nk * dv, 0}},
+            {"S", {h * 3 * n * nk, h * n * nk}},
+            {"P", {h * n * nk * dv, h * n * nk}},
+            {"O", {0, h * n * dv}}};
 }
 
 // ---- fa2_forward_1_tile
@@ -98,8 +101,14 @@ std::map<std::string, TensorBytes> fa2_forward_bytes(const AttentionShape& p) {
 const Rung& rung(std::string_view id) {
     using Width = SlotSpec::Width;
     static const std::array<Rung, 2> rungs{{
-        {"standard_1_naive", standard_tensors, {}, 3, [](const AttentionShape&) { return std::int64_t{0}; },
-         standard_blocks, standard_on_host, standard_bytes},
+        {"standard_1_naive",
+         standard_tensors,
+         {},
+         3,
+         [](const AttentionShape&) { return std::int64_t{0}; },
+         standard_blocks,
+         standard_on_host,
+         standard_bytes},
         {"fa2_forward_1_tile",
          fa2_forward_tensors,
          {{"S_ij", Slot::S_ij, Width::Keys},

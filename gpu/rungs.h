@@ -39,10 +39,10 @@ struct Rung {
     std::vector<TensorSpec> (*tensors)(const AttentionShape&);
     std::vector<SlotSpec> slots;
     int launches;
-    std::int64_t (*shared_bytes)(const AttentionShape&);  // of its largest block
-    std::int64_t (*blocks)(const AttentionShape&);        // of its largest grid
+    std::int64_t (*shared_bytes)(const AttentionShape&);                           // of its largest block
+    std::int64_t (*blocks)(const AttentionShape&);                                 // of its largest grid
     void (*launch_on_host)(simt::Executor&, const AttentionShape&, const Probe*);  // no probe: the probe-free kernel
-    std::map<std::string, TensorBytes> (*bytes)(const AttentionShape&);           // the header's closed form
+    std::map<std::string, TensorBytes> (*bytes)(const AttentionShape&);            // the header's closed form
 };
 
 // By registry id; throws Error if the kernel has no entry.

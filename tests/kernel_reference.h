@@ -63,7 +63,8 @@ class KernelReference {
             }
             double l = 0;
             std::vector<double> P(static_cast<std::size_t>(seen));
-            for (int c = 0; c < seen; ++c) l += P[static_cast<std::size_t>(c)] = m == -kInf ? 0 : std::exp(S_(row0 + r, c) - m);
+            for (int c = 0; c < seen; ++c)
+                l += P[static_cast<std::size_t>(c)] = m == -kInf ? 0 : std::exp(S_(row0 + r, c) - m);
             const double spread = 1 + 2 * most;  // an error of S is a relative error of e^S
             const double norm = name == "O" || name == "P" ? (l > 0 ? 1 / l : 0) : 1;
             if (name == "m_i") e.value(r, 0) = m, e.scale(r, 0) = most;
@@ -94,7 +95,9 @@ inline double check_against_reference(const Problem& p, const Inputs& in, const 
     double worst = 0;
     for (int head = 0; head < p.total_heads(); ++head) {
         const KernelReference reference(p, in, head);
-        for (const auto& [key, values] : run.captured) {
+        for (const auto& captured : run.captured) {
+            const SlotKey& key = captured.first;
+            const Matrix& values = captured.second;
             if (key.head != head) continue;
             const Expected expected = reference.slot(key.slot, key.i, key.j);
             CAPTURE(key.slot);

@@ -44,8 +44,12 @@ TEST_CASE("On a device every kernel agrees with the double reference and with th
     skip_without_device();
     for (const KernelInfo& kernel : kernels()) {
         for (bool causal : {false, true}) {
-            for (const auto& [n, nk, d, dv, b] : {std::array{1, 1, 1, 1, 1}, {4, 4, 3, 3, 2}, {5, 7, 3, 2, 8},
-                                                  {65, 63, 64, 64, 32}, {63, 20, 40, 3, 16}, {9, 2, 3, 3, 2}}) {
+            for (const auto& [n, nk, d, dv, b] : {std::array{1, 1, 1, 1, 1},
+                                                  {4, 4, 3, 3, 2},
+                                                  {5, 7, 3, 2, 8},
+                                                  {65, 63, 64, 64, 32},
+                                                  {63, 20, 40, 3, 16},
+                                                  {9, 2, 3, 3, 2}}) {
                 Problem p;
                 p.n = n, p.nk = nk, p.d = d, p.dv = dv, p.br = p.bc = b, p.causal = causal;
                 p.batch = 2, p.heads = 4, p.kv_heads = 2;

@@ -70,8 +70,10 @@ TEST_CASE("A kernel without probe is the same PTX as its source with the probe l
             const fs::path unit = folder / (id + ".cu"), output = folder / (id + ".ptx");
             std::ofstream(folder / (id + ".cuh")) << (variant == 0 ? source : stripped);
             std::ofstream(unit) << "#include \"" << id << ".cuh\"\n"
-                                << "void* keep() { return (void*)flashstep::gpu::" << id << "<flashstep::gpu::NoProbe>; }\n";
-            const std::string command = compiler + " -std=c++20 -O3 -arch=compute_80 -ptx -I" FLASHSTEP_SOURCE_DIR " -o " +
+                                << "void* keep() { return (void*)flashstep::gpu::" << id
+                                << "<flashstep::gpu::NoProbe>; }\n";
+            const std::string command = compiler +
+                                        " -std=c++20 -O3 -arch=compute_80 -ptx -I" FLASHSTEP_SOURCE_DIR " -o " +
                                         output.string() + " " + unit.string() + " 2>&1";
             REQUIRE(std::system(command.c_str()) == 0);
             ptx[variant] = body(read(output));

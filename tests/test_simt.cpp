@@ -24,9 +24,7 @@ std::string error_of(Executor& machine, const Launch& launch, void (*kernel)(Par
     try {
         machine.launch(launch, kernel, arguments...);
         machine.check_outputs();
-    } catch (const Error& error) {
-        return error.what();
-    }
+    } catch (const Error& error) { return error.what(); }
     return {};
 }
 
@@ -81,9 +79,7 @@ void warp_splits(Global<float> out) {
     write_own(out);
 }
 
-void shuffles_differ(Global<float> out) {
-    out[thread_idx().x] = shuffle_xor(1.0f, thread_idx().x < 7 ? 1 : 2);
-}
+void shuffles_differ(Global<float> out) { out[thread_idx().x] = shuffle_xor(1.0f, thread_idx().x < 7 ? 1 : 2); }
 
 void all_wait(Global<float> out) {
     sync_block();
@@ -246,8 +242,10 @@ TEST_CASE("A warp barrier orders the lanes of a warp and no others; a block barr
 
 TEST_CASE("A write that no barrier orders after earlier reads is a race") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        Machine none(32, {.seed = seed}), warp(32, {.seed = seed}), warps(64, {.seed = seed}), block(64, {.seed = seed});
-        says(error_of(none.executor, launch_of(32, 16), write_after_read<Order::None>, none.out()), "race on shared tile[0]");
+        Machine none(32, {.seed = seed}), warp(32, {.seed = seed}), warps(64, {.seed = seed}),
+            block(64, {.seed = seed});
+        says(error_of(none.executor, launch_of(32, 16), write_after_read<Order::None>, none.out()),
+             "race on shared tile[0]");
         CHECK(error_of(warp.executor, launch_of(32, 16), write_after_read<Order::Warp>, warp.out()) == "");
         says(error_of(warps.executor, launch_of(64, 16), write_after_read<Order::Warp>, warps.out()), "race on shared");
         CHECK(error_of(block.executor, launch_of(64, 16), write_after_read<Order::Block>, block.out()) == "");
@@ -264,26 +262,30 @@ TEST_CASE("A race on global memory inside a block is caught") {
         says(error, "global scratch[");
         CHECK(error_of(right.executor, launch_of(64), global_neighbour<Order::Block>, right.executor.write("scratch"),
                        right.out()) == "");
-        says(error_of(same.executor, launch_of(2), same_place, same.out()), "race on global out[0]: writes what thread");
+        says(error_of(same.executor, launch_of(2), same_place, same.out()),
+             "race on global out[0]: writes what thread");
     }
 }
 
 TEST_CASE("Blocks of one launch may not meet at an address that one of them writes; blocks of two launches may") {
     Machine write(4), read(4), apart(4);
-    says(error_of(write.executor, launch_of(1, 0, 8), between_blocks_write, write.out()), "race between blocks on global out[");
+    says(error_of(write.executor, launch_of(1, 0, 8), between_blocks_write, write.out()),
+         "race between blocks on global out[");
     int caught = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         Machine m(4, {.seed = seed});
         m.executor.add_temporary<float>("scratch", 1);
         m.executor.zero("scratch");
-        caught += says(error_of(m.executor, launch_of(1, 0, 4), between_blocks_read, m.executor.write("scratch"), m.out()),
-                       "race between blocks on global scratch[0]");
+        caught +=
+            says(error_of(m.executor, launch_of(1, 0, 4), between_blocks_read, m.executor.write("scratch"), m.out()),
+                 "race between blocks on global scratch[0]");
     }
     CHECK(caught == 20);
     Machine atomic(4);
     atomic.executor.add_temporary<float>("sum", 1);
     atomic.executor.zero("sum");
-    says(error_of(atomic.executor, launch_of(1, 0, 4), between_blocks_atomic, atomic.executor.write("sum"), atomic.out()),
+    says(error_of(atomic.executor, launch_of(1, 0, 4), between_blocks_atomic, atomic.executor.write("sum"),
+                  atomic.out()),
          "race between blocks on global sum[0]");
     CHECK(error_of(apart.executor, launch_of(4), write_own, apart.out()) == "");
     CHECK(error_of(apart.executor, launch_of(4), write_own, apart.out()) == "");
@@ -362,14 +364,17 @@ TEST_CASE("An access out of bounds names the view, the index and the size") {
     Machine m(4);
     const std::vector<float> in{1, 2, 3};
     m.executor.add_input<float>("in", in);
-    says(error_of(m.executor, launch_of(1), past_the_end, m.out(), 4), "writes global out[4], out of bounds: this view has 4");
+    says(error_of(m.executor, launch_of(1), past_the_end, m.out(), 4),
+         "writes global out[4], out of bounds: this view has 4");
     says(error_of(m.executor, launch_of(1), past_the_end, m.out(), -1), "writes global out[-1]");
     says(error_of(m.executor, launch_of(1), read_input, m.executor.read("in"), m.out(), 3), "reads global in[3]");
-    says(error_of(m.executor, launch_of(1, 32), past_shared, m.out(), 4), "writes shared first[4], out of bounds: this view has 4");
+    says(error_of(m.executor, launch_of(1, 32), past_shared, m.out(), 4),
+         "writes shared first[4], out of bounds: this view has 4");
     says(error_of(m.executor, launch_of(1, 32), takes_too_much, m.out()),
          "shared tile ends at byte 4000, and the launch asked for 32 bytes");
     says(error_of(m.executor, launch_of(1), wrong_slice, m.out()), "slice of out from 2, 3 elements, out of bounds");
-    says(error_of(m.executor, launch_of(1), slice_bounds, m.out(), 2), "writes global out[2], out of bounds: this view has 2");
+    says(error_of(m.executor, launch_of(1), slice_bounds, m.out(), 2),
+         "writes global out[2], out of bounds: this view has 2");
 }
 
 TEST_CASE("Accesses within bounds pass") {
@@ -383,7 +388,8 @@ TEST_CASE("Accesses within bounds pass") {
 TEST_CASE("Reading shared memory or an output that nobody wrote is an error, also in the next block") {
     Machine m(4), output(1), blocks(4);
     says(error_of(m.executor, launch_of(4, 16), reads_unwritten, m.out()), "which nobody has written");
-    says(error_of(output.executor, launch_of(1), reads_unwritten_output, output.out()), "reads global out[0], which nobody");
+    says(error_of(output.executor, launch_of(1), reads_unwritten_output, output.out()),
+         "reads global out[0], which nobody");
     // Shared memory does not survive a block, though the bytes of the one before are there.
     CHECK(error_of(blocks.executor, launch_of(1, 16), uses_all_shared, blocks.out(), 4) != "");  // out[1..3] unwritten
     says(error_of(blocks.executor, launch_of(4, 16), reads_unwritten, blocks.out()), "which nobody has written");
@@ -406,7 +412,8 @@ TEST_CASE("Shared memory over the limit is refused with both numbers, never run"
     CHECK(bytes(128) == 53248);
     for (int d : {64, 80, 96}) {
         Machine m(1);
-        CHECK(error_of(m.executor, launch_of(1, bytes(d)), uses_all_shared, m.out(), static_cast<int>(bytes(d) / 4)) == "");
+        CHECK(error_of(m.executor, launch_of(1, bytes(d)), uses_all_shared, m.out(), static_cast<int>(bytes(d) / 4)) ==
+              "");
     }
     Machine m(1);
     Launch over = launch_of(1, bytes(128));
@@ -416,7 +423,7 @@ TEST_CASE("Shared memory over the limit is refused with both numbers, never run"
     over.limit = SharedLimit::OptIn;
     CHECK(error_of(m.executor, over, uses_all_shared, m.out(), 53248 / 4) == "");
 
-    const std::pair<int, std::int64_t> limits[] = {{75, 65536},  {80, 166912}, {86, 101376}, {87, 166912},
+    const std::pair<int, std::int64_t> limits[] = {{75, 65536},  {80, 166912}, {86, 101376},  {87, 166912},
                                                    {89, 101376}, {90, 232448}, {100, 232448}, {120, 101376}};
     for (const auto& [target, limit] : limits) {
         Machine at(1, {.target = target});
@@ -445,9 +452,7 @@ void sum_in_order(Global<const float> in, Global<float> out, int count) {
     out[0] = sum;
 }
 
-void record_order(Global<float> next, Global<float> out) {
-    out[thread_idx().x] = atomic_add(next, 0, 1.0f);
-}
+void record_order(Global<float> next, Global<float> out) { out[thread_idx().x] = atomic_add(next, 0, 1.0f); }
 
 }  // namespace
 
@@ -468,15 +473,18 @@ TEST_CASE("The seed shuffles the order of threads and blocks, and the same seed 
 
 TEST_CASE("A sum whose bits depend on the order of threads shows it over seeds; a sum in a fixed order does not") {
     std::vector<float> in(256);
-    for (std::size_t k = 0; k < in.size(); ++k) in[k] = std::ldexp(1.0f + static_cast<float>(k) / 256, static_cast<int>(k % 40) - 20);
+    for (std::size_t k = 0; k < in.size(); ++k)
+        in[k] = std::ldexp(1.0f + static_cast<float>(k) / 256, static_cast<int>(k % 40) - 20);
     int differs = 0;
     float first = 0, first_in_order = 0;
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         Machine atomics(1, {.seed = seed}), ordered(1, {.seed = seed});
         for (Machine* m : {&atomics, &ordered}) m->executor.add_input<float>("in", in);
         atomics.executor.zero("out");
-        CHECK(error_of(atomics.executor, launch_of(64, 0, 4), sum_by_atomics, atomics.executor.read("in"), atomics.out()) == "");
-        CHECK(error_of(ordered.executor, launch_of(1), sum_in_order, ordered.executor.read("in"), ordered.out(), 256) == "");
+        CHECK(error_of(atomics.executor, launch_of(64, 0, 4), sum_by_atomics, atomics.executor.read("in"),
+                       atomics.out()) == "");
+        CHECK(error_of(ordered.executor, launch_of(1), sum_in_order, ordered.executor.read("in"), ordered.out(), 256) ==
+              "");
         if (seed == 1) first = atomics.values()[0], first_in_order = ordered.values()[0];
         differs += atomics.values()[0] != first;
         CHECK(ordered.values()[0] == first_in_order);
@@ -544,11 +552,12 @@ TEST_CASE("Shuffles add up a warp, and out of the warp gives one's own value") {
 }
 
 TEST_CASE("Bank conflicts: stride 1 needs 1 wavefront, 2 needs 2, 32 needs 32, 33 and a broadcast need 1") {
-    const std::pair<int, int> expected[] = {{0, 1}, {1, 1}, {2, 2}, {4, 4}, {8, 8}, {16, 16}, {32, 32}, {33, 1}, {31, 1}};
+    const std::pair<int, int> expected[] = {{0, 1},   {1, 1},   {2, 2},  {4, 4}, {8, 8},
+                                            {16, 16}, {32, 32}, {33, 1}, {31, 1}};
     for (const auto& [stride, wavefronts] : expected) {
         if (stride == 33) continue;  // past the tile; below
         const auto [actual, ideal] = bank_conflicts(stride, 64);
-        CHECK_MESSAGE(actual == 2 * 10 * wavefronts, "stride ", stride);
+        CHECK(actual == 2 * 10 * wavefronts);
         CHECK(ideal == 2 * 10);
     }
     std::vector<std::uint32_t> places(32);

@@ -7,8 +7,8 @@
 
 #include "gpu/attention_shape.h"
 #include "gpu/probe.h"
-#include "gpu/rungs.h"
 #include "gpu/run.h"
+#include "gpu/rungs.h"
 
 namespace flashstep::gpu::cuda {
 

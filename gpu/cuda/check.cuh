@@ -13,16 +13,23 @@ namespace flashstep::gpu::cuda {
 // What to do about the errors that people meet.
 inline std::string hint_for(cudaError_t code) {
     switch (code) {
-        case cudaErrorMemoryAllocation: return "the device is out of memory: try a smaller problem, or without capture";
+        case cudaErrorMemoryAllocation:
+            return "the device is out of memory: try a smaller problem, or without capture";
         case cudaErrorNoKernelImageForDevice:
-            return "this build has no code for this device: configure with its architecture in CMAKE_CUDA_ARCHITECTURES";
-        case cudaErrorInsufficientDriver: return "the driver is missing or older than the CUDA toolkit of this build";
+            return "this build has no code for this device: configure with its architecture in "
+                   "CMAKE_CUDA_ARCHITECTURES";
+        case cudaErrorInsufficientDriver:
+            return "the driver is missing or older than the CUDA toolkit of this build";
         case cudaErrorInvalidConfiguration:
-        case cudaErrorLaunchOutOfResources: return "the block asks for more threads, registers or shared memory than there are";
+        case cudaErrorLaunchOutOfResources:
+            return "the block asks for more threads, registers or shared memory than there are";
         case cudaErrorIllegalAddress:
-        case cudaErrorMisalignedAddress: return "run the same kernel on the host: the executor names the access";
-        case cudaErrorLaunchTimeout: return "the display's watchdog ended the kernel: try a smaller problem";
-        default: return {};
+        case cudaErrorMisalignedAddress:
+            return "run the same kernel on the host: the executor names the access";
+        case cudaErrorLaunchTimeout:
+            return "the display's watchdog ended the kernel: try a smaller problem";
+        default:
+            return {};
     }
 }
 

@@ -22,7 +22,9 @@ DeviceQuery query_device() {
     const std::string built = "CUDA runtime " + version(runtime);
     if (driver == 0) return {false, {}, "no CUDA device: no driver (" + built + ")"};
     if (code == cudaErrorInsufficientDriver) {
-        return {false, {}, "no CUDA device: the driver supports CUDA " + version(driver) + ", needed is " + version(runtime)};
+        return {false,
+                {},
+                "no CUDA device: the driver supports CUDA " + version(driver) + ", needed is " + version(runtime)};
     }
     if (code != cudaSuccess) {
         return {false, {}, std::string("no CUDA device: ") + cudaGetErrorString(code) + " (" + built + ")"};
@@ -40,8 +42,8 @@ DeviceQuery query_device() {
     return {true, properties.name, target + ", driver CUDA " + version(driver) + ", " + built};
 }
 
-std::string run_on_device(std::string_view kernel, const AttentionShape& shape, const std::vector<DeviceTensor>& tensors,
-                          const Probe* probe, std::vector<float>* probed) {
+std::string run_on_device(std::string_view kernel, const AttentionShape& shape,
+                          const std::vector<DeviceTensor>& tensors, const Probe* probe, std::vector<float>* probed) {
     const DeviceQuery device = query_device();
     if (!device.available) throw Error(device.message);
     int current = 0, opt_in = 0;

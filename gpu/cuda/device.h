@@ -29,7 +29,7 @@ struct DeviceTensor {
 
 // Runs a kernel on the current device and waits for it; `probed` is what `probe` writes (null: no probe). Gives the
 // device's name.
-std::string run_on_device(std::string_view kernel, const AttentionShape& shape, const std::vector<DeviceTensor>& tensors,
-                          const Probe* probe, std::vector<float>* probed);
+std::string run_on_device(std::string_view kernel, const AttentionShape& shape,
+                          const std::vector<DeviceTensor>& tensors, const Probe* probe, std::vector<float>* probed);
 
 }  // namespace flashstep::gpu::cuda

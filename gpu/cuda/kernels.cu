@@ -9,7 +9,8 @@ bool launch_kernel(std::string_view kernel, Machine& machine, const AttentionSha
     if (kernel == "standard_1_naive") {
         launch_standard_1_naive(machine, shape);
     } else if (kernel == "fa2_forward_1_tile") {
-        probe ? launch_fa2_forward_1_tile(machine, shape, *probe) : launch_fa2_forward_1_tile(machine, shape, NoProbe{});
+        probe ? launch_fa2_forward_1_tile(machine, shape, *probe)
+              : launch_fa2_forward_1_tile(machine, shape, NoProbe{});
     } else {
         return false;
     }

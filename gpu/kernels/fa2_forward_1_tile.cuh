@@ -31,11 +31,11 @@ FS_KERNEL void fa2_forward_1_tile(Global<const float> Q_all,  // [heads, n, d]
     const int row0 = i * B_r, rows = p.rows(i);  // the true rows of this block; the last one may be ragged
 
     const std::int64_t kv = p.kv_head(head);  // 64 bits: heads * n * d may exceed 2^31
-    const auto Q = slice(Q_all, (std::int64_t{head} * p.n + row0) * d, rows * d);      // (rows x d)
-    const auto K = slice(K_all, kv * p.nk * d, p.nk * d);                              // (nk x d)
-    const auto V = slice(V_all, kv * p.nk * dv, p.nk * dv);                            // (nk x dv)
-    const auto O = slice(O_all, (std::int64_t{head} * p.n + row0) * dv, rows * dv);    // (rows x dv)
-    const auto L = slice(L_all, std::int64_t{head} * p.n + row0, rows);                // (rows x 1)
+    const auto Q = slice(Q_all, (std::int64_t{head} * p.n + row0) * d, rows * d);    // (rows x d)
+    const auto K = slice(K_all, kv * p.nk * d, p.nk * d);                            // (nk x d)
+    const auto V = slice(V_all, kv * p.nk * dv, p.nk * dv);                          // (nk x dv)
+    const auto O = slice(O_all, (std::int64_t{head} * p.n + row0) * dv, rows * dv);  // (rows x dv)
+    const auto L = slice(L_all, std::int64_t{head} * p.n + row0, rows);              // (rows x 1)
 
     auto chip = shared_memory();
     Shared<float> Q_i = chip.template take<float>("Q_i", B_r * d);

@@ -17,26 +17,28 @@ namespace {
 // Thrown in a waiting lane to unwind its stack after another lane has failed. Never leaves its fibre.
 struct Abort {};
 
-bool same_place(const std::source_location& a, const std::source_location& b) {
-    return a.line() == b.line() && a.column() == b.column() && std::strcmp(a.file_name(), b.file_name()) == 0;
-}
+bool same_place(const CallSite& a, const CallSite& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
 
 std::string_view name(Warp::Collective what) {
     switch (what) {
-        case Warp::Collective::Barrier: return "sync_warp";
-        case Warp::Collective::ShuffleXor: return "shuffle_xor";
-        case Warp::Collective::ShuffleDown: return "shuffle_down";
-        case Warp::Collective::None: break;
+        case Warp::Collective::Barrier:
+            return "sync_warp";
+        case Warp::Collective::ShuffleXor:
+            return "shuffle_xor";
+        case Warp::Collective::ShuffleDown:
+            return "shuffle_down";
+        case Warp::Collective::None:
+            break;
     }
     return "nothing";
 }
 
 }  // namespace
 
-std::string at(std::source_location where) {
-    const std::string_view path = where.file_name();
+std::string at(CallSite where) {
+    const std::string_view path = where.file;
     const std::size_t slash = path.rfind('/');
-    return fmt::format("{}:{}", slash == std::string_view::npos ? path : path.substr(slash + 1), where.line());
+    return fmt::format("{}:{}", slash == std::string_view::npos ? path : path.substr(slash + 1), where.line);
 }
 
 void Block::fail(const Lane& lane, const std::string& what) const {
@@ -61,8 +63,8 @@ void Block::suspend(Lane& lane) {
     current_lane = &lane;
 }
 
-void Block::sync_block(Lane& lane, std::source_location where) {
-    if (without_barrier != 0 && static_cast<int>(where.line()) == without_barrier) return;
+void Block::sync_block(Lane& lane, CallSite where) {
+    if (without_barrier != 0 && where.line == without_barrier) return;
     if (arrived == 0) {
         barrier_where = where;
     } else if (checks == Checks::On && !same_place(where, barrier_where)) {
@@ -97,8 +99,7 @@ void Block::release_block_barrier(const Lane& last) {
     shuffle_ready();
 }
 
-std::uint64_t Block::collective(Lane& lane, Warp::Collective what, int operand, std::uint64_t value,
-                                std::source_location where) {
+std::uint64_t Block::collective(Lane& lane, Warp::Collective what, int operand, std::uint64_t value, CallSite where) {
     Warp& warp = *lane.warp;
     if (warp.arrived == 0) {
         warp.pending = what;
@@ -185,9 +186,7 @@ void Block::run() {
         if (next_ready == ready.size()) {
             try {
                 report_deadlock();
-            } catch (...) {
-                error = std::current_exception();
-            }
+            } catch (...) { error = std::current_exception(); }
             break;
         }
         Lane& lane = *ready[next_ready++];
@@ -226,7 +225,8 @@ void Block::report_deadlock() const {
                 gone = &lane;
                 ++exited;
                 break;
-            case Lane::State::Ready: break;
+            case Lane::State::Ready:
+                break;
         }
     }
     if (at_collective) {
@@ -243,9 +243,10 @@ void Block::report_deadlock() const {
         fail(*at_collective, fmt::format("deadlock: {} of {} lanes of its warp are at {} at {}, {}", warp.arrived,
                                          warp.lanes, name(warp.pending), at(warp.where), others));
     }
-    fail(*at_barrier, fmt::format("deadlock: {} of {} threads wait at the block barrier at {}, {} have ended (thread {} "
-                                  "among them)",
-                                  waiting, lanes.size(), at(at_barrier->where), exited, gone ? gone->id : -1));
+    fail(*at_barrier,
+         fmt::format("deadlock: {} of {} threads wait at the block barrier at {}, {} have ended (thread {} "
+                     "among them)",
+                     waiting, lanes.size(), at(at_barrier->where), exited, gone ? gone->id : -1));
 }
 
 }  // namespace flashstep::gpu::simt

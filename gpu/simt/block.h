@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <exception>
-#include <source_location>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,15 @@ namespace flashstep::gpu::simt {
 
 constexpr int kWarp = 32;
 
+// A place in a kernel's source. (CallSite is not there with every compiler that the project supports.)
+struct CallSite {
+    const char* file = "";
+    int line = 0;
+    static constexpr CallSite here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+        return {file, line};
+    }
+};
+
 struct Warp {
     int first = 0, lanes = 0;        // its lanes are [first, first + lanes) of the block
     std::uint32_t last_barrier = 0;  // stamp of the last barrier, of block or warp scope, that the warp passed
@@ -24,19 +32,19 @@ struct Warp {
     enum class Collective { None, Barrier, ShuffleXor, ShuffleDown };
     Collective pending = Collective::None;
     int operand = 0, arrived = 0;
-    std::source_location where;
+    CallSite where;
     std::uint64_t values[kWarp] = {};
 };
 
 // One CUDA thread and the fibre that runs it.
 struct Lane {
     enum class State { Ready, AtBlockBarrier, AtWarpCollective, Exited };
-    int id = 0;         // in the block
-    Index3 thread;      // the same, as x, y, z
+    int id = 0;     // in the block
+    Index3 thread;  // the same, as x, y, z
     Warp* warp = nullptr;
     Block* block = nullptr;
     State state = State::Ready;
-    std::source_location where;  // of what it waits at
+    CallSite where;              // of what it waits at
     std::uint64_t received = 0;  // from a shuffle
     Fibre fibre;
 };
@@ -58,28 +66,27 @@ struct Block {
     std::vector<Lane*> ready;  // a queue: [next_ready, size)
     std::size_t next_ready = 0;
     int arrived = 0;  // lanes at the block barrier
-    std::source_location barrier_where;
+    CallSite barrier_where;
     std::uint64_t random = 1;
 
     std::byte* shared = nullptr;  // dynamic shared memory, aligned to 16 bytes
     std::int64_t shared_bytes = 0;
     std::vector<SharedCell> shared_cells;  // one per granule
-    int granule_bits = 2;            // a granule has 2^granule_bits bytes
-    int without_barrier = 0;         // source line whose barriers do nothing
+    int granule_bits = 2;                  // a granule has 2^granule_bits bytes
+    int without_barrier = 0;               // source line whose barriers do nothing
 
     void (*body)(void*) = nullptr;  // runs the kernel once, for the current lane
     void* body_argument = nullptr;
     const std::atomic<bool>* cancel = nullptr;  // looked at when a barrier opens
-    std::exception_ptr error;  // the first one
-    bool aborting = false;     // lanes that wait are resumed only to unwind
+    std::exception_ptr error;                   // the first one
+    bool aborting = false;                      // lanes that wait are resumed only to unwind
 
     // What the words do. Each throws Error, with the kernel, block, thread and reason.
-    void sync_block(Lane& lane, std::source_location where);
-    std::uint64_t collective(Lane& lane, Warp::Collective what, int operand, std::uint64_t value,
-                             std::source_location where);
+    void sync_block(Lane& lane, CallSite where);
+    std::uint64_t collective(Lane& lane, Warp::Collective what, int operand, std::uint64_t value, CallSite where);
     [[noreturn]] void fail(const Lane& lane, const std::string& what) const;
 
-    void run();                      // all lanes, to their end; throws the first error
+    void run();                        // all lanes, to their end; throws the first error
     static void run_lane(void* lane);  // what a lane's fibre runs
     std::uint32_t next_random();
 
@@ -90,13 +97,12 @@ struct Block {
     void shuffle_ready();
     [[noreturn]] void report_deadlock() const;
     void unwind();
-
 };
 
 // The lane that this OS thread is running; null outside a kernel. It is the executor's equivalent of threadIdx, which
 // CUDA keeps in registers.
 extern constinit thread_local Lane* current_lane;
 
-std::string at(std::source_location where);  // "file.cuh:12"
+std::string at(CallSite where);  // "file.cuh:12"
 
 }  // namespace flashstep::gpu::simt

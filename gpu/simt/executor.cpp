@@ -143,7 +143,8 @@ void Executor::check_outputs() const {
             } else if (tensor.element_bytes == 4) {
                 written = std::memcmp(tensor.bytes.data() + 4 * k, &kPoison, 4) != 0;
             }
-            if (!written) throw Error(fmt::format("{}: output {}[{}] was never written", block_.kernel, tensor.name, k));
+            if (!written)
+                throw Error(fmt::format("{}: output {}[{}] was never written", block_.kernel, tensor.name, k));
         }
     }
 }

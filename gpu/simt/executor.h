@@ -1,11 +1,11 @@
 // The SIMT executor: runs CUDA kernels on the CPU, block by block, one fibre per thread, and checks what they do.
 //
 // Threads run until they wait at a barrier or a warp collective; a warp collective runs when the last lane arrives.
-// With checks on it finds: deadlock and divergent barriers; races in a block (two accesses, one a write, without a block
-// or warp barrier between, atomics against each other excepted) and between the blocks of a launch; accesses out of
-// bounds; reads of shared or global memory that nobody wrote; outputs left unwritten; shared memory over the limit of
-// the target. Blocks and threads run in an order that a seed shuffles. Blocks run one after another, so a kernel that
-// waits for another block would never end, and one that spins on another thread's write would not either.
+// With checks on it finds: deadlock and divergent barriers; races in a block (two accesses, one a write, without a
+// block or warp barrier between, atomics against each other excepted) and between the blocks of a launch; accesses out
+// of bounds; reads of shared or global memory that nobody wrote; outputs left unwritten; shared memory over the limit
+// of the target. Blocks and threads run in an order that a seed shuffles. Blocks run one after another, so a kernel
+// that waits for another block would never end, and one that spins on another thread's write would not either.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct Options {
     int granule = 4;         // bytes per shadow cell of shared memory, a power of two: the smallest element taken there
     const std::atomic<bool>* cancel = nullptr;
     std::atomic<float>* progress = nullptr;
-    int launches = 1;        // how many are expected, for progress
+    int launches = 1;         // how many are expected, for progress
     int without_barrier = 0;  // source line whose barriers do nothing: shows that a kernel needs them
 };
 
@@ -72,8 +72,9 @@ class Executor {
     template <class... Parameters, class... Arguments>
     void launch(const Launch& launch, void (*kernel)(Parameters...), const Arguments&... arguments) {
         const auto body = [&] { kernel(arguments...); };
-        run(launch, [](void* call) { (*static_cast<decltype(body)*>(call))(); }, const_cast<void*>(
-            static_cast<const void*>(&body)));
+        run(
+            launch, [](void* call) { (*static_cast<decltype(body)*>(call))(); },
+            const_cast<void*>(static_cast<const void*>(&body)));
     }
 
     // Throws Error if an element of an output was never written.

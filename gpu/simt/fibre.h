@@ -34,8 +34,8 @@ class Fibre {
 
     // The next enter() starts body(argument) on the given stack. A body that is suspended there is forgotten.
     void start(std::byte* stack_bottom, std::size_t stack_bytes, Body body, void* argument);
-    void enter();                            // returns when the fibre leaves or ends
-    void leave();                            // called inside: suspends it until the next enter()
+    void enter();                                  // returns when the fibre leaves or ends
+    void leave();                                  // called inside: suspends it until the next enter()
     bool suspended() const { return suspended_; }  // it left, and has not been entered again
 
   private:
@@ -48,7 +48,7 @@ class Fibre {
     Body body_ = nullptr;
     void* argument_ = nullptr;
     bool suspended_ = false;
-    const void* outside_bottom_ = nullptr;   // the scheduler's stack, for AddressSanitizer
+    const void* outside_bottom_ = nullptr;  // the scheduler's stack, for AddressSanitizer
     std::size_t outside_bytes_ = 0;
 };
 

@@ -33,8 +33,12 @@ inline const AccessSet* Cell::record(Access access, const Lane& lane) {
     if (access != Access::Atomic && !atomic.ordered_before(lane)) return &atomic;
     if (access != Access::Read && !read.ordered_before(lane)) return &read;
     switch (access) {
-        case Access::Read: read.add(lane); break;
-        case Access::Atomic: atomic.add(lane); break;
+        case Access::Read:
+            read.add(lane);
+            break;
+        case Access::Atomic:
+            atomic.add(lane);
+            break;
         case Access::Write:
             // What comes after this write comes after everything that it was ordered behind.
             read = atomic = {};

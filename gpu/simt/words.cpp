@@ -16,9 +16,12 @@ using simt::AccessSet;
 
 std::string_view verb(Access access) {
     switch (access) {
-        case Access::Read: return "reads";
-        case Access::Write: return "writes";
-        case Access::Atomic: return "adds atomically";
+        case Access::Read:
+            return "reads";
+        case Access::Write:
+            return "writes";
+        case Access::Atomic:
+            return "adds atomically";
     }
     return "";
 }
@@ -67,7 +70,8 @@ void join(std::uint32_t& who, const simt::Block& block) {
 void check_shared(simt::Block& block, const char* name, std::int64_t index, std::int64_t count, std::uint32_t offset,
                   int bytes, Access access) {
     const simt::Lane& lane = *simt::current_lane;
-    if (index < 0 || index >= count) [[unlikely]] fail_bounds(lane, "shared", name, access, index, count);
+    if (index < 0 || index >= count) [[unlikely]]
+        fail_bounds(lane, "shared", name, access, index, count);
     const std::uint32_t place = offset + static_cast<std::uint32_t>(index * bytes);
     const std::uint32_t last = (place + static_cast<std::uint32_t>(bytes) - 1) >> block.granule_bits;
     for (std::uint32_t granule = place >> block.granule_bits; granule <= last; ++granule) {
@@ -94,7 +98,8 @@ void check_shared(simt::Block& block, const char* name, std::int64_t index, std:
 void check_global(simt::Tensor& tensor, std::int64_t index, std::int64_t first, std::int64_t count, Access access) {
     const simt::Lane& lane = *simt::current_lane;
     simt::Block& block = *lane.block;
-    if (index < 0 || index >= count) [[unlikely]] fail_bounds(lane, "global", tensor.name, access, index, count);
+    if (index < 0 || index >= count) [[unlikely]]
+        fail_bounds(lane, "global", tensor.name, access, index, count);
     if (tensor.cells.empty()) return;  // an input: nobody writes it
     const std::int64_t element = first + index;
     simt::GlobalCell& cell = tensor.cells[static_cast<std::size_t>(element)];
@@ -119,17 +124,16 @@ void check_global(simt::Tensor& tensor, std::int64_t index, std::int64_t first, 
 
 void fail_slice(const char* name, std::int64_t first, std::int64_t count, std::int64_t limit) {
     const simt::Lane& lane = *simt::current_lane;
-    lane.block->fail(lane, fmt::format("slice of {} from {}, {} elements, out of bounds: it has {}", name, first, count,
-                                       limit));
+    lane.block->fail(
+        lane, fmt::format("slice of {} from {}, {} elements, out of bounds: it has {}", name, first, count, limit));
 }
 
 std::uint32_t SharedArena::reserve(const char* name, std::int64_t count, std::int64_t element_bytes) {
     const std::int64_t offset = next_;
     next_ += (count * element_bytes + 15) / 16 * 16;
     if (next_ > block_->shared_bytes) {  // always checked: it is once per view, and writes past the end otherwise
-        block_->fail(*simt::current_lane,
-                     fmt::format("shared {} ends at byte {}, and the launch asked for {} bytes", name, next_,
-                                 block_->shared_bytes));
+        block_->fail(*simt::current_lane, fmt::format("shared {} ends at byte {}, and the launch asked for {} bytes",
+                                                      name, next_, block_->shared_bytes));
     }
     return static_cast<std::uint32_t>(offset);
 }

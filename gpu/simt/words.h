@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <source_location>
 #include <type_traits>
 
 #include "gpu/simt/block.h"
@@ -48,7 +47,9 @@ class Global {
     using Value = std::remove_const_t<T>;
     Global() = default;
     Global(simt::Tensor& tensor, Checks checks)
-        : data_(reinterpret_cast<T*>(tensor.bytes.data())), count_(tensor.count), tensor_(&tensor),
+        : data_(reinterpret_cast<T*>(tensor.bytes.data())),
+          count_(tensor.count),
+          tensor_(&tensor),
           checked_(checks == Checks::On) {}
 
     auto operator[](std::int64_t index) const {
@@ -59,17 +60,20 @@ class Global {
         }
     }
     Value load(std::int64_t index) const {
-        if (checked_) [[unlikely]] check_global(*tensor_, index, first_, count_, simt::Access::Read);
+        if (checked_) [[unlikely]]
+            check_global(*tensor_, index, first_, count_, simt::Access::Read);
         tensor_->read_bytes += std::int64_t{sizeof(T)};
         return data_[index];
     }
     void store(std::int64_t index, Value value) const {
-        if (checked_) [[unlikely]] check_global(*tensor_, index, first_, count_, simt::Access::Write);
+        if (checked_) [[unlikely]]
+            check_global(*tensor_, index, first_, count_, simt::Access::Write);
         tensor_->write_bytes += std::int64_t{sizeof(T)};
         data_[index] = value;
     }
     Value add(std::int64_t index, Value value) const {  // one read and one write
-        if (checked_) [[unlikely]] check_global(*tensor_, index, first_, count_, simt::Access::Atomic);
+        if (checked_) [[unlikely]]
+            check_global(*tensor_, index, first_, count_, simt::Access::Atomic);
         tensor_->read_bytes += std::int64_t{sizeof(T)};
         tensor_->write_bytes += std::int64_t{sizeof(T)};
         const Value old = data_[index];
@@ -95,15 +99,18 @@ class Shared {
 
     Element<Shared> operator[](std::int64_t index) const { return {*this, index}; }
     Value load(std::int64_t index) const {
-        if (checked_) [[unlikely]] check(index, simt::Access::Read);
+        if (checked_) [[unlikely]]
+            check(index, simt::Access::Read);
         return data_[index];
     }
     void store(std::int64_t index, Value value) const {
-        if (checked_) [[unlikely]] check(index, simt::Access::Write);
+        if (checked_) [[unlikely]]
+            check(index, simt::Access::Write);
         data_[index] = value;
     }
     Value add(std::int64_t index, Value value) const {
-        if (checked_) [[unlikely]] check(index, simt::Access::Atomic);
+        if (checked_) [[unlikely]]
+            check(index, simt::Access::Atomic);
         const Value old = data_[index];
         data_[index] = old + value;
         return old;
@@ -149,17 +156,17 @@ inline Index3 block_idx() { return simt::current_lane->block->index; }
 inline Index3 block_dim() { return simt::current_lane->block->block_dim; }
 inline Index3 grid_dim() { return simt::current_lane->block->grid_dim; }
 
-inline void sync_block(std::source_location where = std::source_location::current()) {
+inline void sync_block(simt::CallSite where = simt::CallSite::here()) {
     simt::Lane& lane = *simt::current_lane;
     lane.block->sync_block(lane, where);
 }
-inline void sync_warp(std::source_location where = std::source_location::current()) {
+inline void sync_warp(simt::CallSite where = simt::CallSite::here()) {
     simt::Lane& lane = *simt::current_lane;
     lane.block->collective(lane, simt::Warp::Collective::Barrier, 0, 0, where);
 }
 
 template <class T>
-T shuffle(simt::Warp::Collective what, T value, int operand, std::source_location where) {
+T shuffle(simt::Warp::Collective what, T value, int operand, simt::CallSite where) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(T));
@@ -169,11 +176,11 @@ T shuffle(simt::Warp::Collective what, T value, int operand, std::source_locatio
     return value;
 }
 template <class T>
-T shuffle_xor(T value, int mask, std::source_location where = std::source_location::current()) {
+T shuffle_xor(T value, int mask, simt::CallSite where = simt::CallSite::here()) {
     return shuffle(simt::Warp::Collective::ShuffleXor, value, mask, where);
 }
 template <class T>
-T shuffle_down(T value, int delta, std::source_location where = std::source_location::current()) {
+T shuffle_down(T value, int delta, simt::CallSite where = simt::CallSite::here()) {
     return shuffle(simt::Warp::Collective::ShuffleDown, value, delta, where);
 }
 
