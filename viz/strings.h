@@ -41,9 +41,9 @@ enum class Str {
     convention_mask, convention_count, convention_bytes, convention_flops, convention_logsum, convention_equal,
     goto_step, back_to_all,
     // panels
-    mem_moves_now, mem_on_chip, mem_written_now, mem_read_now, mem_stream, mem_used, cell_given, cell_frees,
-    cell_not_on_chip, cell_not_written, cell_moved, difference, go_there, map_partly, map_queries, map_keys, map_rows,
-    map_columns, map_tile, map_covers, map_steps, map_whole, so_far, of_total, outputs, inputs_memory, initialised,
+    mem_moves_now, mem_on_chip, mem_written_now, mem_read_now, mem_stream, mem_used, cell_given,
+    cell_not_on_chip, cell_not_written, cell_moved, difference, go_there, map_partly,
+    map_tile, map_covers, map_steps, map_whole, so_far, of_total, initialised,
     standard_in_all, safe_softmax, toy_size, sram_read, sram_written, kernel_tiles, kernel_error,
     kernel_of_tolerance, kernel_here, bytes_equal, bytes_unequal, bytes_uncounted, kernel_counters,
     not_materialised_list, kernel_cannot, counter_barriers, counter_warp_barriers, counter_shuffles, counter_atomics,
