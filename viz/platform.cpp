@@ -8,9 +8,12 @@
 #include <backends/imgui_impl_opengl3.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <deque>
 #include <set>
+#include <thread>
 
 #include "core/error.h"
 
@@ -21,7 +24,15 @@ namespace {
 class Library {
   public:
     Library() {
-        if (glfwInit() != GLFW_TRUE) {
+        // A virtual display restarts when its last client leaves (as the probe of available() does) and refuses for a
+        // moment.
+        const char* display = std::getenv("DISPLAY");
+        bool ready = glfwInit() == GLFW_TRUE;
+        for (int k = 0; k < 5 && !ready && display && *display; ++k) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+            ready = glfwInit() == GLFW_TRUE;
+        }
+        if (!ready) {
             const char* why = nullptr;
             glfwGetError(&why);
             throw Error(std::string("cannot open a window: ") + (why ? why : "no window system"),
@@ -94,8 +105,12 @@ class KeyQueue {
     // Before a frame. Returns whether some have to wait for the next one.
     bool deliver(GLFWwindow* window) {
         std::set<int> changed;
-        while (!events_.empty() && changed.insert(events_.front().key).second) {
+        bool pressed = false;
+        while (!events_.empty()) {
             const Event e = events_.front();
+            // A release waits for the frame after a press: Ctrl must still be down when its key is seen.
+            if ((pressed && e.action == GLFW_RELEASE) || !changed.insert(e.key).second) break;
+            pressed = pressed || e.action == GLFW_PRESS;
             events_.pop_front();
             ImGui_ImplGlfw_KeyCallback(window, e.key, e.scancode, e.action, e.mods);
         }

@@ -96,7 +96,7 @@ int start_under_xvfb(const std::vector<std::string>& words, int width, int heigh
     ::setenv(kUnderXvfb, "1", 1);
     std::error_code error;
     const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
-    std::vector<std::string> command = {xvfb_run, "-a", "-s", fmt::format("-screen 0 {}x{}x24", width, height),
+    std::vector<std::string> command = {xvfb_run, "-a", "-s", fmt::format("-screen 0 {}x{}x24 -noreset", width, height),
                                         error ? words.at(0) : self};
     command.insert(command.end(), words.begin() + 1, words.end());
     std::vector<char*> arguments;
