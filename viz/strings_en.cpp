@@ -256,7 +256,7 @@ const StrEntry kEnglish[kStrings] = {
     {Str::sram_written, "SRAM written"},
     {Str::kernel_tiles, "tiles"},
     {Str::kernel_error, "error"},
-    {Str::kernel_of_tolerance, "of tol."},
+    {Str::kernel_of_tolerance, "of limit"},
     {Str::kernel_here, "here"},
     {Str::bytes_equal, "HBM bytes as expected: {bytes}"},
     {Str::bytes_unequal, "HBM bytes differ: {kernel}, expected {expected}"},
