@@ -206,6 +206,9 @@ void check_runnable(const KernelInfo& kernel, const Problem& problem) {
         throw Error(
             fmt::format("{} does not run {}; it runs {}", kernel.id, name(problem.dtype), fmt::join(names, ", ")));
     }
+    if (problem.mask != MaskShape::None) {
+        throw Error(fmt::format("{} takes no additive mask; it runs causal or no mask", kernel.id));
+    }
     const auto supports = [&](int d) {
         return kernel.head_dims.empty() || std::ranges::find(kernel.head_dims, d) != kernel.head_dims.end();
     };

@@ -5,10 +5,11 @@
 namespace flashstep::gpu::cuda {
 
 DeviceStatus status() {
-    return {.built = false,
-            .available = false,
-            .name = {},
-            .message = "this build has no CUDA back end (no CUDA toolkit was found when it was configured)"};
+    return {
+        .built = false,
+        .available = false,
+        .name = {},
+        .message = "this build has no CUDA back end (configured without a CUDA toolkit, or with FLASHSTEP_CUDA=OFF)"};
 }
 
 std::string run(std::string_view, const AttentionShape&, Buffers&) { throw Error(status().message); }
