@@ -1,7 +1,10 @@
 // The program's commands: what they print, their JSON, their exit status.
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 #include "core/algorithms.h"
+#include "core/faults.h"
 #include "core/io/json.h"
 #include "gpu/run.h"
 #include "lessons/lessons.h"
@@ -47,7 +50,7 @@ TEST_CASE("list names every row of every registry") {
     CHECK(ids_of(list.at("kernels")) == ids_in(gpu::kernels()));
     CHECK(ids_of(list.at("presets")) == ids_in(presets()));
     CHECK(ids_of(list.at("lessons")) == ids_in(lessons()));
-    CHECK(list.at("faults").is_array());
+    CHECK(ids_of(list.at("faults")) == ids_in(faults()));
     for (const Json& kernel : list.at("kernels")) {
         CHECK(find_algorithm(kernel.at("algorithm").get<std::string>()) != nullptr);
         CHECK(!kernel.at("dtypes").empty());
@@ -232,4 +235,44 @@ TEST_CASE("help and bench end well") {
 TEST_CASE("output that cannot be written is an error, not silence") {
     const auto output = run_program({"count", "fa2_forward", "--json=/nonexistent/x.json"});
     CHECK((output.status == 2 && contains(output.err, "cannot write '/nonexistent/x.json'")));
+}
+
+TEST_CASE("check --fault exits 1 at the fault's known first step, for every fault of a kernel's mirror") {
+    int checked = 0;
+    for (const Fault& fault : faults())
+        for (const gpu::KernelInfo& kernel : gpu::kernels()) {
+            const Preset& preset = *find_preset(fault.preset);
+            if (kernel.algorithm != fault.algorithm || preset.problem.mask != MaskShape::None) continue;
+            const auto output = run_program({"check", std::string(kernel.id), "--fault", std::string(fault.id),
+                                             "--preset", std::string(fault.preset), "--json"});
+            CAPTURE(fault.id);
+            CHECK(output.status == 1);
+            const Json first = Json::parse(output.out).at("kernels").at(0).at("first");
+            CHECK(first.at("line") == (fault.word == Word::Load ? 8 : fault.line));
+            CHECK(first.at("tensor") == fault.tensor);
+            CHECK(first.at("i0") == fault.i);
+            CHECK(first.at("j0") == fault.j);
+            ++checked;
+        }
+    CHECK(checked > 5);
+    const auto elsewhere = run_program({"check", "standard_1_naive", "--fault", "no-rescale"});
+    CHECK(elsewhere.status == 2);
+    CHECK(contains(elsewhere.err, "no-rescale is one of fa2_forward"));
+}
+
+TEST_CASE("--mask adds a file to the scores: key padding of nk numbers or a matrix of n x nk, counted tile by tile") {
+    const testing::TemporaryFolder folder;
+    const std::string keys = folder.file("keys.csv"), scores = folder.file("scores.csv");
+    std::ofstream(keys) << "-inf,0,0,-inf\n";
+    std::ofstream(scores) << "0,0,0,0\n0,-inf,0,0\n1,0,0,0\n-inf,-inf,-inf,-inf\n";
+    CHECK(json_of({"count", "fa2_forward", "--mask", keys, "--json"}).at("hbm").at("by_tensor").at("M").at("read") ==
+          32);
+    CHECK(json_of({"count", "fa2_forward", "--mask", scores, "--json"}).at("hbm").at("by_tensor").at("M").at("read") ==
+          64);
+    const auto wrong = run_program({"trace", "fa2_forward", "--nk", "5", "--mask", keys});
+    CHECK(wrong.status == 2);
+    CHECK(contains(wrong.err, "has 4 columns"));
+    const auto kernel = run_program({"check", "fa2_forward_1_tile", "--mask", keys});
+    CHECK(kernel.status == 2);
+    CHECK(contains(kernel.err, "takes no additive mask"));
 }

@@ -86,6 +86,9 @@ Json problem_json(const Problem& p) {
             {"bc", p.bc},
             {"scale", json_number(p.scale)},
             {"causal", p.causal},
+            {"mask", p.mask == MaskShape::None   ? "none"
+                     : p.mask == MaskShape::Keys ? "keys"
+                                                 : "scores"},
             {"batch", p.batch},
             {"heads", p.heads},
             {"kv_heads", p.kv_heads},

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 2> kPlaces = {"host", "cuda"};
 
 struct State {
     explicit State(CLI::App& command) : problem(command), json(command) {}
-    std::string kernel, place = "host";
+    std::string kernel, place = "host", fault;
     ProblemOptions problem;
     JsonOption json;
 };
@@ -47,13 +47,13 @@ std::string verdict_text(const Outcome& outcome) {
     return outcome.failure.empty() ? verdict_name(outcome.comparison.verdict) : "failed";
 }
 
-Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Where where) {
+Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Where where, const Fault* fault) {
     Outcome outcome{
         .kernel = &kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}};
     // What is wrong use of the mirror is wrong use here, too; it is found before anything runs.
     count(algorithm_named(std::string(kernel.algorithm)), request.problem);
     try {
-        CheckedRun checked = run_checked(kernel, request, where);
+        CheckedRun checked = run_checked(kernel, request, where, fault);
         outcome.run = std::move(checked.run);
         outcome.comparison = std::move(checked.comparison);
     } catch (const Error& error) {
@@ -187,6 +187,8 @@ int run_check(const State& state) {
     if (std::find(kPlaces.begin(), kPlaces.end(), state.place) == kPlaces.end())
         throw unknown_name("--on", state.place, kPlaces);
 
+    const Fault* fault = fault_named(state.fault);
+
     // Everything typed is looked at before anything runs, so that wrong use is exit 2 on every machine.
     std::vector<std::pair<Outcome, Request>> jobs;
     for (const gpu::KernelInfo* kernel : chosen) {
@@ -197,6 +199,9 @@ int run_check(const State& state) {
             .kernel = kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}};
         try {
             gpu::check_runnable(*kernel, request.problem);
+            if (fault && fault->algorithm != kernel->algorithm)
+                throw Error(fmt::format("--fault {} is one of {}, {} mirrors {}", fault->id, fault->algorithm,
+                                        kernel->id, kernel->algorithm));
         } catch (const Error& error) {
             if (!all) throw;
             outcome.left_out = error.what();
@@ -212,7 +217,8 @@ int run_check(const State& state) {
 
     std::vector<Outcome> outcomes;
     for (auto& [outcome, request] : jobs) {
-        outcomes.push_back(outcome.left_out.empty() ? check_one(*outcome.kernel, request, where) : std::move(outcome));
+        outcomes.push_back(outcome.left_out.empty() ? check_one(*outcome.kernel, request, where, fault)
+                                                    : std::move(outcome));
         if (const Outcome& last = outcomes.back();
             last.failure.empty() && last.comparison.verdict == Verdict::NonFinite)
             print_note(fmt::format("{}: non-finite values", last.kernel->id));
@@ -231,6 +237,10 @@ Command add_check(CLI::App& app) {
     const auto state = std::make_shared<State>(*command);
     command->add_option("KERNEL", state->kernel, "its id (flashstep list), or all");
     command->add_option("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)")->type_name("PLACE");
+    command
+        ->add_option("--fault", state->fault,
+                     "run the mirror with this mistake: the kernel has to differ (flashstep list)")
+        ->type_name("ID");
     return {command, [state] { return run_check(*state); }};
 }
 

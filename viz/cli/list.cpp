@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/algorithms.h"
+#include "core/faults.h"
 #include "gpu/registry.h"
 #include "lessons/lessons.h"
 #include "lessons/presets.h"
@@ -34,13 +35,19 @@ Json list_json() {
         json["presets"].push_back({{"id", std::string(p.id)}, {"title", std::string(p.title)}});
     for (const Lesson& l : lessons())
         json["lessons"].push_back({{"id", std::string(l.id)}, {"title", std::string(l.title[0])}});
+    for (const Fault& f : faults())
+        json["faults"].push_back({{"id", std::string(f.id)},
+                                  {"title", std::string(f.title)},
+                                  {"algorithm", std::string(f.algorithm)},
+                                  {"line", f.line},
+                                  {"preset", std::string(f.preset)}});
     return json;
 }
 
 std::string list_page() {
     std::string page = "Algorithms (flashstep trace ID, flashstep count ID)\n";
     const auto row = [&](std::string_view id, std::string_view title) {
-        page += fmt::format("  {:<22} {}\n", id, title);
+        page += fmt::format("  {:<24} {}\n", id, title);
     };
     for (const Algorithm& a : algorithms()) row(a.id, a.title);
     page += "\nKernels (flashstep check ID)\n";
@@ -48,7 +55,7 @@ std::string list_page() {
         row(k.id, k.title);
         std::vector<std::string_view> formats;
         for (const DType dtype : k.dtypes) formats.push_back(name(dtype));
-        page += fmt::format("  {:<22} mirror {}; {}; d {}; sm_{}\n", "", k.algorithm, fmt::join(formats, ", "),
+        page += fmt::format("  {:<24} mirror {}; {}; d {}; sm_{}\n", "", k.algorithm, fmt::join(formats, ", "),
                             k.head_dims.empty() ? "any" : fmt::format("{}", fmt::join(k.head_dims, ", ")),
                             fmt::join(k.targets, ", sm_"));
     }
@@ -56,6 +63,12 @@ std::string list_page() {
     for (const Preset& p : presets()) row(p.id, p.title);
     page += "\nLessons (flashstep shot --lesson ID, or in the app)\n";
     for (const Lesson& l : lessons()) row(l.id, l.title[0]);
+    page += "\nFaults (--fault ID of trace and check)\n";
+    for (const Fault& f : faults()) {
+        row(f.id, f.title);
+        page += fmt::format("  {:<24} {} line {}; shows in preset {}, hides in {}\n", "", f.algorithm, f.line, f.preset,
+                            f.hides);
+    }
     return page;
 }
 

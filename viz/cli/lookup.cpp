@@ -21,6 +21,12 @@ const gpu::KernelInfo& kernel_named(const std::string& id) {
     return *found;
 }
 
+const Fault* fault_named(const std::string& id) {
+    const Fault* found = find_fault(id);
+    if (!id.empty() && !found) throw unknown_name("--fault", id, ids(faults()));
+    return found;
+}
+
 Defaults defaults_of(const gpu::KernelInfo& kernel) {
     Defaults defaults;
     if (!kernel.dtypes.empty()) defaults.dtype = kernel.dtypes.front();
@@ -28,9 +34,9 @@ Defaults defaults_of(const gpu::KernelInfo& kernel) {
     return defaults;
 }
 
-CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Where where) {
+CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Where where, const Fault* fault) {
     const Problem& problem = request.problem;
-    CheckedRun result{.mirror = record(algorithm_named(std::string(kernel.algorithm)), problem, request.inputs),
+    CheckedRun result{.mirror = record(algorithm_named(std::string(kernel.algorithm)), problem, request.inputs, fault),
                       .run = {},
                       .comparison = {}};
     gpu::RunOptions options;

@@ -10,6 +10,7 @@ namespace flashstep::cli {
 
 const Algorithm& algorithm_named(const std::string& id);
 const gpu::KernelInfo& kernel_named(const std::string& id);
+const Fault* fault_named(const std::string& id);  // null for an empty id
 
 // What the kernel is made for.
 Defaults defaults_of(const gpu::KernelInfo& kernel);
@@ -21,7 +22,9 @@ struct CheckedRun {
     Comparison comparison;
 };
 
-// Runs both. Throws Error: the kernel cannot run the problem, a check of the executor failed.
-CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Where where);
+// Runs both, the mirror with a fault where `fault` is not null. Throws Error: the kernel cannot run the problem, a
+// check of the executor failed, the fault is another algorithm's.
+CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Where where,
+                       const Fault* fault = nullptr);
 
 }  // namespace flashstep::cli

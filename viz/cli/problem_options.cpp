@@ -97,7 +97,7 @@ std::string oddities(const std::string& option, const io::TensorFile& file, DTyp
         for (Eigen::Index r = 0; r < file.rows; ++r)
             for (Eigen::Index c = 0; c < file.cols; ++c) {
                 const double value = file.matrices[head](r, c);
-                if (option == "--x" && value == -kInf) continue;
+                if ((option == "--x" || option == "--mask") && value == -kInf) continue;
                 if (!std::isfinite(value))
                     note(non_finite, head, r, c, value);
                 else if (!std::isfinite(round_to(value, dtype)))
@@ -110,6 +110,21 @@ std::string oddities(const std::string& option, const io::TensorFile& file, DTyp
         return fmt::format("{} {} holds {} values that are infinite in {}, first {}", option,
                            io::quoted(file.path, 200), overflows, name(dtype), first);
     return {};
+}
+
+// One row of nk numbers (key padding), or [n, nk]. A vector is read as a column, and is a row here.
+io::TensorFile read_mask(const std::string& path) {
+    try {
+        io::TensorFile file = io::read_tensor(path);
+        if (file.batch * file.heads != 1)
+            throw Error(fmt::format("{} holds {} matrices", io::quoted(path, 200), file.batch * file.heads),
+                        "a mask is one matrix, the same for all heads");
+        if (file.cols == 1 && file.rows > 1) {
+            file.matrices.front() = Matrix(file.matrices.front().transpose());
+            std::swap(file.rows, file.cols);
+        }
+        return file;
+    } catch (const Error& error) { throw Error(fmt::format("--mask: {}", error.what()), error.hint()); }
 }
 
 bool fits(const Problem& problem, const Inputs& inputs) {
@@ -145,6 +160,7 @@ ProblemOptions::ProblemOptions(CLI::App& command) {
     add("--sram", "BYTES",
         "capacity of the on-chip memory; picks the blocks by the papers' rule unless they are given (0: no limit)");
     for (const FileOption& file : kFiles) add(file.name, "FILE", file.help);
+    add("--mask", "FILE", "added to the scaled scores: [n, nk], or [nk] for key padding; -inf hides a key");
 }
 
 void ProblemOptions::typed(const std::string& option, const std::string& text) {
@@ -154,7 +170,13 @@ void ProblemOptions::typed(const std::string& option, const std::string& text) {
         for (const auto& [name, file] : files_) replaced_.push_back(file.option);
         given_.clear();
         files_.clear();
+        if (mask_) replaced_.push_back("--mask");
+        mask_.reset();
         preset_ = text;
+        return;
+    }
+    if (option == "--mask") {
+        mask_ = File{option, read_mask(text)};
         return;
     }
     for (const FileOption& file : kFiles)
@@ -185,6 +207,13 @@ Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std:
         sizes.fix(option.heads, file.heads, fmt::format("{} has {} heads", who, file.heads));
     }
 
+    if (mask_) {
+        const io::TensorFile& file = mask_->content;
+        const std::string who = fmt::format("--mask {}", io::quoted(file.path, 200));
+        sizes.fix("--nk", file.cols, fmt::format("{} has {} columns", who, file.cols));
+        if (file.rows > 1) sizes.fix("--n", file.rows, fmt::format("{} has {} rows", who, file.rows));
+    }
+
     const Preset* preset = preset_.empty() ? nullptr : find_preset(preset_);
     Problem p = preset ? preset->problem : Problem{};
     if (!preset) {
@@ -198,6 +227,8 @@ Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std:
     if (nk_follows && !sizes.has("--nk")) p.nk = p.n;
     if (dv_follows && !sizes.has("--dv")) p.dv = p.d;
     if (scale_follows) p.scale = default_scale(p.d);
+
+    if (mask_) p.mask = mask_->content.rows > 1 ? MaskShape::Scores : MaskShape::Keys;
 
     for (const auto& [option, text] : given_) {
         if (option == "--scale") p.scale = finite_number(option, text);
@@ -233,6 +264,9 @@ Request ProblemOptions::resolve(Need need, const Defaults& defaults) const {
         if (const auto found = files_.find(option.matrix); found != files_.end())
             if (std::string odd = oddities(option.name, found->second.content, p.dtype); !odd.empty())
                 request.warnings.push_back(std::move(odd));
+    if (mask_)
+        if (std::string odd = oddities("--mask", mask_->content, p.dtype); !odd.empty())
+            request.warnings.push_back(std::move(odd));
     if (need == Need::Sizes) return request;
 
     const double numbers =
@@ -252,6 +286,7 @@ Request ProblemOptions::resolve(Need need, const Defaults& defaults) const {
     }
     if (!from_preset) request.inputs = make_inputs(p);
     for (const auto& [matrix, file] : files_) matrices_of(request.inputs, matrix) = file.content.matrices;
+    if (mask_) request.inputs.mask = mask_->content.matrices.front();
     validate(p, request.inputs);
     return request;
 }

@@ -50,6 +50,7 @@ class ProblemOptions {
     std::string preset_;
     std::map<std::string, std::string> given_;  // option name to its text; the last one counts
     std::map<std::string, File> files_;         // "Q", "K", "V", "dO", "X"
+    std::optional<File> mask_;                  // its matrix is [1, nk] or [n, nk]
     std::vector<std::string> replaced_;         // options that stood before --preset
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 struct State {
     explicit State(CLI::App& command) : problem(command), json(command) {}
-    std::string algorithm, kernel, out;
+    std::string algorithm, kernel, fault, out;
     ProblemOptions problem;
     JsonOption json;
 };
@@ -31,15 +31,16 @@ int run_trace(const State& state) {
     const gpu::KernelInfo* kernel = state.kernel.empty() ? nullptr : &kernel_named(state.kernel);
     if (kernel && kernel->algorithm != algorithm.id)
         throw Error(fmt::format("--kernel {} runs {}, not {}", kernel->id, kernel->algorithm, algorithm.id));
+    const Fault* fault = fault_named(state.fault);
     const Request request = state.problem.resolve(Need::Inputs);
     if (kernel) gpu::check_runnable(*kernel, request.problem);
     for (const std::string& warning : request.warnings) print_warning(warning);
 
     CheckedRun checked;
     if (kernel)
-        checked = run_checked(*kernel, request, Where::Host);
+        checked = run_checked(*kernel, request, Where::Host, fault);
     else
-        checked.mirror = record(algorithm, request.problem, request.inputs);
+        checked.mirror = record(algorithm, request.problem, request.inputs, fault);
     const Trace& trace = checked.mirror;
     if (!state.out.empty())
         print_note(fmt::format("wrote {} to {}", fmt::join(write_tensor_files(trace, state.out), ", "), state.out));
@@ -61,6 +62,8 @@ Command add_trace(CLI::App& app) {
                      "write O, L, l, m, S, P, D, dQ, dK, dV, where the algorithm has them, as .npy")
         ->type_name("DIR");
     command->add_option("--kernel", state->kernel, "show this kernel's values beside the mirror's")->type_name("ID");
+    command->add_option("--fault", state->fault, "run the algorithm with this mistake (flashstep list)")
+        ->type_name("ID");
     return {command, [state] { return run_trace(*state); }};
 }
 
