@@ -463,7 +463,7 @@ std::string formula_symbol(std::string_view base, std::string_view sub, std::str
     if (base == "ℓ") base = "l";
     const bool gradient = base.size() == 2 && base[0] == 'd';
     if (base.size() != 1 && !gradient) return {};
-    if (std::string_view(gradient ? "QKVSPO" : "QKVSPOXmlLD").find(base.back()) == std::string_view::npos) return {};
+    if (std::string_view(gradient ? "QKVSPO" : "QKVSPOXmlLDxp").find(base.back()) == std::string_view::npos) return {};
     const bool word = sub == "old" || sub == "new";
     std::string name(base);
     // FA2 writes the running values of row block i after tile j as m_i^(j); the algorithms keep one tile and a copy of

@@ -108,9 +108,10 @@ TEST_CASE("a tensor's name gives its family and whether it is a gradient") {
     CHECK(tensor_style("O") == TensorStyle{Family::O, false});
     CHECK(tensor_style("L_i") == TensorStyle{Family::Stat, false});
     CHECK(tensor_style("D") == TensorStyle{Family::Stat, false});
-    CHECK(tensor_style("Pt_ij") == TensorStyle{Family::P, false});
-    CHECK(tensor_style("lt_ij") == TensorStyle{Family::Stat, false});
-    CHECK(tensor_style("X") == TensorStyle{Family::Other, false});
+    CHECK(tensor_style("X") == TensorStyle{Family::S, false});
+    CHECK(tensor_style("x") == TensorStyle{Family::S, false});
+    CHECK(tensor_style("p") == TensorStyle{Family::P, false});
+    CHECK(tensor_style("M") == TensorStyle{Family::Other, false});
     CHECK(tensor_style("d") == TensorStyle{Family::Other, false});
     CHECK(tensor_style("") == TensorStyle{Family::Other, false});
 }

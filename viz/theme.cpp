@@ -135,7 +135,6 @@ TensorStyle tensor_style(std::string_view name) {
         style.gradient = true;
         name.remove_prefix(1);
     }
-    if (name.size() == 2 && name[1] == 't') name.remove_suffix(1);
     if (name.size() != 1) return {};
     switch (name[0]) {
         case 'Q':
@@ -148,9 +147,12 @@ TensorStyle tensor_style(std::string_view name) {
             style.family = Family::V;
             break;
         case 'S':
+        case 'X':  // a score matrix that is given, and one of its elements
+        case 'x':
             style.family = Family::S;
             break;
         case 'P':
+        case 'p':
             style.family = Family::P;
             break;
         case 'O':

@@ -37,8 +37,8 @@ struct TensorStyle {
     bool operator==(const TensorStyle&) const = default;
 };
 
-// "S_ij" -> S, "dK_j" -> K with a gradient's hatch, "m_old", "L_i", "lt_ij" -> Stat. A trailing t (for the papers'
-// tilde) and everything from the first underscore on do not matter.
+// "S_ij" -> S, "dK_j" -> K with a gradient's hatch, "m_old", "L_i" -> Stat; X and x are scores, p a probability. What
+// follows the first underscore does not matter.
 TensorStyle tensor_style(std::string_view name);
 
 enum class ThemeMode { Dark, Light };

@@ -39,12 +39,12 @@ void run(Machine& machine, const Problem& p) {
         at( 6);  K_j = K.load(j);  V_j = V.load(j);
         for (int i : at.loop_i(7, p.first_visible_row_block(j), Q.blocks())) {
             Sram Q_i{machine, "Q_i"}, O_i{machine, "O_i"}, l_i{machine, "l_i"}, m_i{machine, "m_i"}, S_ij{machine, "S_ij"},
-                 mt_ij{machine, "mt_ij"}, Pt_ij{machine, "Pt_ij"}, lt_ij{machine, "lt_ij"}, m_new{machine, "m_new"}, l_new{machine, "l_new"};
+                 m_ij{machine, "m_ij"}, P_ij{machine, "P_ij"}, l_ij{machine, "l_ij"}, m_new{machine, "m_new"}, l_new{machine, "l_new"};
             at( 8);  Q_i = Q.load(i);  O_i = O.load(i);  l_i = l.load(i);  m_i = m.load(i);
             at( 9);  S_ij = mask(p.scale * (Q_i * T(K_j)), i, j);
-            at(10);  mt_ij = rowmax(S_ij);  Pt_ij = exp_diff(S_ij, mt_ij);  lt_ij = rowsum(Pt_ij);
-            at(11);  m_new = max(m_i, mt_ij);  l_new = diag(rescale(m_i, m_new)) * l_i + diag(rescale(mt_ij, m_new)) * lt_ij;
-            at(12);  O_i = inv(diag(l_new)) * (diag(l_i) * (diag(rescale(m_i, m_new)) * O_i) + diag(rescale(mt_ij, m_new)) * (Pt_ij * V_j));
+            at(10);  m_ij = rowmax(S_ij);  P_ij = exp_diff(S_ij, m_ij);  l_ij = rowsum(P_ij);
+            at(11);  m_new = max(m_i, m_ij);  l_new = diag(rescale(m_i, m_new)) * l_i + diag(rescale(m_ij, m_new)) * l_ij;
+            at(12);  O_i = inv(diag(l_new)) * (diag(l_i) * (diag(rescale(m_i, m_new)) * O_i) + diag(rescale(m_ij, m_new)) * (P_ij * V_j));
                      O.store(i, O_i);
             at(13);  l.store(i, l_new);  m.store(i, m_new);
         }
