@@ -127,8 +127,7 @@ class Screen {
         ::close(pipe[0]);
         if (number.empty()) return "an X server";
         display_ = "DISPLAY=:" + number;
-        if (!program_.start({FLASHSTEP_BINARY}, {display_, "LIBGL_ALWAYS_SOFTWARE=1"}, -1, log()))
-            return FLASHSTEP_BINARY;
+        REQUIRE(program_.start({FLASHSTEP_BINARY}, {display_, "LIBGL_ALWAYS_SOFTWARE=1"}, -1, log()));
         return {};
     }
     ~Screen() {
