@@ -111,7 +111,9 @@ void Machine::begin_step(int line) {
     ++totals_.steps;
     if (!recording()) return;
     temporaries_.clear();
+    if ((loop_i < 0) != (loop_j < 0)) rows_outer_ = loop_i >= 0;  // the outer loop is entered first
     Step step;
+    step.rows_outer = rows_outer_;
     step.line = line;
     step.i = loop_i;
     step.j = loop_j;

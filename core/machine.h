@@ -120,6 +120,7 @@ class Machine {
     Totals totals_;
     std::int64_t sram_used_ = 0, sram_peak_ = 0;
     int line_ = 0, head_ = 0;
+    bool rows_outer_ = true;
     int mask_tensor_ = -1;
     Shape mask_tile_;                 // rows and columns of a score tile, also where the mask has one row
     std::vector<Touch> reads_;        // of the open step, not yet sorted

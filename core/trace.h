@@ -81,6 +81,7 @@ struct Version {
 struct Step {
     int line = 0;
     int i = -1, j = -1;                      // 0-based loop indices; -1: outside that loop
+    bool rows_outer = true;                  // the loop over i encloses the one over j
     int head = 0;                            // batch-major
     int touch_begin = 0, touch_end = 0;      // into Trace::touches
     int version_begin = 0, version_end = 0;  // into Trace::versions

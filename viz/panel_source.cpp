@@ -41,7 +41,7 @@ bool inside_loop(const PseudoLayout& layout, const PseudoRow& loop, int line) {
 std::string loop_index(const AppState& app, const PseudoLayout& layout, const PseudoRow& row) {
     const Step& now = app.player->current();
     if (row.line->kind != LineKind::Loop || !inside_loop(layout, row, now.line)) return {};
-    const bool by_row = app.frame->timeline.rows_outer() == (row.line->indent == 0);
+    const bool by_row = now.rows_outer == (row.line->indent == 0);
     const int index = by_row ? now.i : now.j;
     return index < 0 ? std::string() : fmt::format("{}={}", by_row ? 'i' : 'j', index + 1);
 }
@@ -104,7 +104,6 @@ void draw_pseudo(AppState& app) {
     const float design = std::floor(width / ui.scale);
     if (state.pseudo.algorithm != &algorithm || state.pseudo.width != design)
         state.pseudo = layout_pseudo(ui, algorithm, design, 32), state.source_step = -1;
-    state.timeline.prepare(*app.player, app.run);  // knows which loop is the outer one
 
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     const float content_top = ImGui::GetCursorPosY();

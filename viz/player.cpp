@@ -7,20 +7,10 @@ namespace flashstep::viz {
 namespace {
 
 // A unit starts where the loop index that defines it changes.
-bool same_unit(const Step& a, const Step& b, Unit unit, bool row_outer) {
-    if (unit == Unit::Line) return false;
-    const bool outer = row_outer ? a.i == b.i : a.j == b.j;
+bool same_unit(const Step& a, const Step& b, Unit unit) {
+    if (unit == Unit::Line || a.rows_outer != b.rows_outer) return false;
+    const bool outer = a.rows_outer ? a.i == b.i : a.j == b.j;
     return unit == Unit::Block ? outer : a.i == b.i && a.j == b.j;
-}
-
-// The outer loop is the one that goes on while the other is not running: FA2 has steps with i and no j, FA1 the reverse.
-bool rows_are_outer(const Trace& trace, int first, int last) {
-    for (int s = first; s <= last; ++s) {
-        const Step& step = trace.steps[s];
-        if (step.i >= 0 && step.j < 0) return true;
-        if (step.j >= 0 && step.i < 0) return false;
-    }
-    return true;
 }
 
 }  // namespace
@@ -34,14 +24,14 @@ void Player::set_head(int head) {
     std::tie(base_, last_) = trace_->head_range(head);
     tiles_.clear();
     for (auto& starts : starts_) starts.assign(1, 0);
-    const bool row_outer = rows_are_outer(*trace_, base_, last_);
     for (int s = base_; s <= last_ && s > 0; ++s) {
         const Step& step = trace_->steps[s];
         for (Unit unit : {Unit::Line, Unit::Tile, Unit::Block})
-            if (s == base_ || !same_unit(trace_->steps[s - 1], step, unit, row_outer))
+            if (s == base_ || !same_unit(trace_->steps[s - 1], step, unit))
                 starts_[static_cast<int>(unit)].push_back(s);
         if (step.i < 0 || step.j < 0) continue;
-        if (tiles_.empty() || tiles_.back().i != step.i || tiles_.back().j != step.j) tiles_.push_back({step.i, step.j, s, s});
+        if (tiles_.empty() || tiles_.back().i != step.i || tiles_.back().j != step.j)
+            tiles_.push_back({step.i, step.j, s, s});
         tiles_.back().last = s;
     }
     // Several passes over a row work on the same element: keep its first and its last step.
@@ -103,9 +93,8 @@ void Player::tick(double seconds) {
 }
 
 const Player::TileSteps* Player::find_tile(int i, int j) const {
-    const auto found = std::lower_bound(tiles_.begin(), tiles_.end(), std::pair(i, j), [](const TileSteps& t, const auto& key) {
-        return std::pair(t.i, t.j) < key;
-    });
+    const auto found = std::lower_bound(tiles_.begin(), tiles_.end(), std::pair(i, j),
+                                        [](const TileSteps& t, const auto& key) { return std::pair(t.i, t.j) < key; });
     return found != tiles_.end() && found->i == i && found->j == j ? &*found : nullptr;
 }
 

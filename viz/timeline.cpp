@@ -12,12 +12,15 @@ constexpr double kLeastCells = 6;  // the closest zoom
 std::int64_t total(const Step& step) { return step.total.hbm_read + step.total.hbm_write; }
 
 StepLook look_of(const Trace& trace, const Step& step) {
-    StepLook look{StepKind::Loop, Family::Other, 0};
+    StepLook look;
+    look.kind = StepKind::Loop;
     const auto name = [&](int tensor, StepKind kind) {
         const std::string& text = trace.tensors[tensor].name;
         look.kind = kind;
-        look.family = tensor_style(text).family;
-        look.letter = text.empty() ? '\0' : text[0];
+        const TensorStyle style = tensor_style(text);
+        look.family = style.family;
+        text.copy(look.letters, style.gradient ? 2 : 1);
+        if (!style.gradient) look.letters[1] = '\0';
     };
     for (int k = step.touch_begin; k < step.touch_end; ++k) {
         const Touch& touch = trace.touches[k];
@@ -40,12 +43,12 @@ StepLook look_of(const Trace& trace, const Step& step) {
 }
 
 // Adds position p with a loop's index; -1 is outside the loop. `fresh`: a new iteration even with the same index.
-void extend(std::vector<LoopRun>& runs, int p, int index, bool fresh) {
+void extend(std::vector<LoopRun>& runs, int p, int index, char axis, bool fresh) {
     if (index < 0) return;
     if (!fresh && !runs.empty() && runs.back().last == p - 1 && runs.back().index == index)
         runs.back().last = p;
     else
-        runs.push_back({p, p, index});
+        runs.push_back({p, p, index, axis});
 }
 
 }  // namespace
@@ -61,20 +64,15 @@ void Timeline::prepare(const Player& player, std::shared_ptr<const void> owner) 
     looks_.assign(1, {});
     outer_.clear();
     inner_.clear();
-    rows_outer_ = true;
-    for (int p = 1; p <= player.count(); ++p) {
-        const Step& step = trace_->steps[base_ + p - 1];
-        if ((step.i < 0) == (step.j < 0)) continue;
-        rows_outer_ = step.i >= 0;
-        break;
-    }
     for (int p = 1; p <= player.count(); ++p) {
         const Step& step = trace_->steps[base_ + p - 1];
         looks_.push_back(look_of(*trace_, step));
-        const int outer = rows_outer_ ? step.i : step.j, inner = rows_outer_ ? step.j : step.i;
-        const bool fresh = outer_.empty() || outer_.back().last != p - 1 || outer_.back().index != outer;
-        extend(outer_, p, outer, fresh);
-        extend(inner_, p, outer < 0 ? -1 : inner, fresh);
+        const int outer = step.rows_outer ? step.i : step.j, inner = step.rows_outer ? step.j : step.i;
+        const char axis = step.rows_outer ? 'i' : 'j', other = step.rows_outer ? 'j' : 'i';
+        const bool fresh =
+            outer_.empty() || outer_.back().last != p - 1 || outer_.back().index != outer || outer_.back().axis != axis;
+        extend(outer_, p, outer, axis, fresh);
+        extend(inner_, p, outer < 0 ? -1 : inner, other, fresh);
     }
     if (!same_length) show_all();
 }

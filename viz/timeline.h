@@ -18,12 +18,13 @@ enum class StepKind : std::uint8_t { Inputs, Loop, Load, Store, Compute };
 struct StepLook {
     StepKind kind = StepKind::Inputs;
     Family family = Family::Other;
-    char letter = 0;  // of the tensor
+    char letters[3] = {};  // of the tensor: "Q", "dQ"
 };
 
-// One iteration of a loop: positions first .. last. `index` is the loop's, 0-based.
+// One iteration of a loop: positions first .. last. `index` is the loop's, 0-based; `axis` is 'i' or 'j'.
 struct LoopRun {
     int first, last, index;
+    char axis;
 };
 
 // Looked up once per trace and head, so that a frame costs what is visible: at most some work per pixel.
@@ -36,7 +37,6 @@ class Timeline {
     const StepLook& look(int position) const { return looks_[position]; }
     const std::vector<LoopRun>& outer() const { return outer_; }
     const std::vector<LoopRun>& inner() const { return inner_; }
-    bool rows_outer() const { return rows_outer_; }
     // HBM bytes of this head up to and including a position, and at the end.
     std::int64_t bytes(int position) const;
     std::int64_t all_bytes() const { return bytes(cells() - 1); }
@@ -55,7 +55,6 @@ class Timeline {
     std::int64_t before_ = 0;  // bytes of the heads before
     std::vector<StepLook> looks_;
     std::vector<LoopRun> outer_, inner_;
-    bool rows_outer_ = true;
     double first_ = 0, last_ = 1;
 };
 

@@ -104,7 +104,7 @@ struct Place {
 };
 
 void draw_loop_band(const AppState& app, const Place& place, float y, float height, const std::vector<LoopRun>& runs,
-                    char index, int now) {
+                    int now) {
     const Ui& ui = app.ui;
     const Theme& t = ui.theme();
     ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -130,7 +130,7 @@ void draw_loop_band(const AppState& app, const Place& place, float y, float heig
         const Rgb fill =
             current ? mix(t.ground, t.text, 0.30f) : mix(t.ground, t.quiet, shown.index % 2 ? 0.20f : 0.30f);
         draw->AddRectFilled({x0, y}, {std::max(x0 + 1, x1 - 1), y + height}, u32(fill), ui.px(2));
-        const std::string label = fmt::format("{}={}", index, shown.index + 1);
+        const std::string label = fmt::format("{}={}", shown.axis, shown.index + 1);
         const ImVec2 size = text_size(ui.fonts.number_small, label);
         if (size.x + ui.px(6) < x1 - x0)
             draw_text(draw, ui.fonts.number_small, {x0 + ui.px(4), y + (height - size.y) / 2},
@@ -147,21 +147,21 @@ void draw_step_cell(const Ui& ui, ImDrawList* draw, ImVec2 a, ImVec2 b, const St
     const float width = b.x - a.x, middle = (a.x + b.x) / 2, height = b.y - a.y;
     const unsigned ink = u32(t.text_on(fill));
     const bool moves = look.kind == StepKind::Load || look.kind == StepKind::Store;
-    const bool letter = width >= ui.px(14) && look.letter;
+    const bool letter = width >= ui.px(look.letters[1] ? 20 : 14) && look.letters[0];
     float x = middle;
     if (moves && width >= ui.px(7)) {  // down: from HBM to the chip; up: back
         const float r = ui.px(2.5f), y = (a.y + b.y) / 2, dir = look.kind == StepKind::Load ? 1.0f : -1.0f;
+        const float beside = ui.px(look.letters[1] ? 8 : 5);
         if (letter) x = middle + ui.px(4);
-        const float cx = letter ? middle - ui.px(5) : middle;
-        if (!letter || width >= ui.px(20))
+        const float cx = letter ? middle - beside : middle;
+        if (!letter || width >= ui.px(look.letters[1] ? 28 : 20))
             draw->AddTriangleFilled({cx - r, y - r * dir}, {cx + r, y - r * dir}, {cx, y + r * dir}, ink);
         else
             x = middle;
     }
     if (!letter) return;
-    const char text[] = {look.letter, 0};
-    const ImVec2 size = text_size(ui.fonts.number_small, text);
-    draw_text(draw, ui.fonts.number_small, {x - size.x / 2, a.y + (height - size.y) / 2}, ink, text);
+    const ImVec2 size = text_size(ui.fonts.number_small, look.letters);
+    draw_text(draw, ui.fonts.number_small, {x - size.x / 2, a.y + (height - size.y) / 2}, ink, look.letters);
 }
 
 void draw_lines_band(const AppState& app, const Timeline& line, const Place& place, int now) {
@@ -296,8 +296,8 @@ void draw_bands(AppState& app, Timeline& line, ImVec2 at, float width) {
                   u32(t.quiet), labels[k]);
 
     const int now = player.position();
-    draw_loop_band(app, place, place.outer, ui.px(kOuter), line.outer(), line.rows_outer() ? 'i' : 'j', now);
-    draw_loop_band(app, place, place.inner, ui.px(kInner), line.inner(), line.rows_outer() ? 'j' : 'i', now);
+    draw_loop_band(app, place, place.outer, ui.px(kOuter), line.outer(), now);
+    draw_loop_band(app, place, place.inner, ui.px(kInner), line.inner(), now);
     draw_lines_band(app, line, place, now);
     draw_curve(app, line, place, now);
     draw_marks(app, line, place);
