@@ -212,10 +212,10 @@ const StrEntry kEnglish[kStrings] = {
     {Str::convention_attention,
      "Attention is O = softmax(τ Q Kᵀ + mask) V. τ is 1/√d unless you set it; the first lesson sets 1."},
     {Str::convention_causal,
-     "A causal mask is bottom-right: query r sees key c if c ≤ r + Nk - N. A row that sees no key gives O = 0 and L = "
-     "-∞."},
+     "A causal mask is bottom-right: query r sees key c if c ≤ r + Nk − N. A row that sees no key gives O = 0 and L = "
+     "−∞."},
     {Str::convention_mask,
-     "Masked scores are -∞, never a large finite number. A tile that the mask hides wholly is skipped."},
+     "Masked scores are −∞, never a large finite number. A tile that the mask hides wholly is skipped."},
     {Str::convention_count, "Rows, columns, blocks and steps count from 1. Step 0 holds the inputs."},
     {Str::convention_bytes,
      "HBM bytes are what the algorithm moves, not what a device measured. A matrix element has the size of the number "

@@ -228,7 +228,7 @@ void draw_verdict(AppState& app, const Verdicts& v, float width) {
     const bool over = ImGui::IsItemHovered();
     if (over) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
     const std::string where = fitted(ui.fonts.small, v.where, width - ui.px(16));
-    const std::string text = fitted(ui.fonts.body, v.text, width - ui.px(34));
+    const std::string text = fitted(ui.fonts.body, v.text, width - ui.px(33));
     const Rgb ink = v.kind == BadgeKind::Differs ? t.alarm : v.kind == BadgeKind::Ok ? t.text : t.quiet;
     draw_text_on(draw, ui.fonts.small, right - text_width(ui.fonts.small, where), at.y + ui.px(14), u32(t.quiet),
                  where);
@@ -370,7 +370,7 @@ void draw_top_bar(AppState& app) {
     const bool progress = app.session.busy() && (!app.run || app.time - state.busy_since > kQuietBusySeconds);
     const Verdicts verdict = verdict_of(app);
 
-    // The fields share what the verdict leaves, in proportion to what they like to have.
+    // The fields share what the verdict leaves.
     const bool heads = app.player && app.run->recipe.problem.total_heads() > 1;
     const std::string summary = problem_summary(ui, app.session.recipe().problem);
     const Algorithm* algorithm = find_algorithm(app.session.recipe().algorithm);
@@ -384,9 +384,14 @@ void draw_top_bar(AppState& app) {
     float sum = 0;
     for (float w : want) sum += w;
     const float gap = ui.px(4), space = tools - at.x - 5 * gap - ui.px(8);
-    const float verdict_w = std::min(verdict_width(ui, verdict), std::max(ui.px(200), space - sum));
-    const float shrink = std::min(1.0f, (space - verdict_w - want[3] - want[4]) / (sum - want[3] - want[4]));
-    for (int k = 0; k < 3; ++k) want[k] = std::floor(want[k] * shrink);
+    // What came out is never cut, where it ran may be.
+    const float least = text_width(ui.fonts.body, verdict.text) + ui.px(16 + 18);
+    const float verdict_w = std::min(verdict_width(ui, verdict), std::max({ui.px(200), least, space - sum}));
+    for (float over = sum + verdict_w - space; over > 0; over -= 4) {  // the widest field gives way first
+        float& widest = *std::max_element(want, want + 3);
+        if (widest <= ui.px(96)) break;
+        widest -= 4;
+    }
 
     float x = at.x - ui.px(8);  // the first label stands on the grid
     const auto next = [&](float width) {
