@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct PanelCache {
     // ---- explain ----
     int explained_version = -1, explained_row = -1, explained_col = -1;
     Explanation explanation;
+    int telling_step = -1;           // the step that `telling` belongs to
+    std::optional<CellRef> telling;  // the cell that is explained while none is selected
 };
 
 // Made when it is first asked for, emptied when the run has changed.

@@ -98,6 +98,33 @@ void kernel_lines(AppState& app, const CellVersion& shown, double value) {
     badge(ui, BadgeKind::Differs, ui.tr(Str::match_differs));
 }
 
+// Where nothing is selected: of what the current step computed, the cell that changed most.
+std::optional<CellRef> telling_cell(const AppState& app) {
+    const Trace& trace = app.run->trace;
+    const Step& step = app.player->current();
+    std::optional<CellRef> found;
+    double most = -1;
+    for (int v = step.version_begin; v < step.version_end; ++v) {
+        const Version& version = trace.versions[v];
+        const Op op = trace.exprs[version.expr].op;
+        if (op == Op::Leaf || op == Op::Input || op == Op::Fill) continue;
+        const int before = trace.version_at(version.tensor, app.player->step() - 1, version.copy, version.block);
+        const auto now = trace.value(version);
+        for (int r = 0; r < version.rows; ++r)
+            for (int c = 0; c < version.cols; ++c) {
+                double change = std::isfinite(now(r, c)) ? std::abs(now(r, c)) : 0;
+                if (before >= 0 && trace.versions[before].rows > r && trace.versions[before].cols > c) {
+                    const double old = trace.value(trace.versions[before])(r, c);
+                    if (std::isfinite(old) && std::isfinite(now(r, c))) change = std::abs(now(r, c) - old);
+                }
+                if (change < most || (change == most && version.tensor == found->tensor)) continue;
+                most = change;
+                found = CellRef{version.tensor, r, c};
+            }
+    }
+    return found;
+}
+
 }  // namespace
 
 void draw_explain_panel(AppState& app) {
@@ -107,15 +134,19 @@ void draw_explain_panel(AppState& app) {
         empty_state(ui, ui.tr(why));
     };
     if (!app.run || !app.player) return empty(Str::empty_trace);
-    if (!app.selected || app.selected->tensor >= static_cast<int>(app.run->trace.tensors.size()))
-        return empty(Str::empty_explain);
     const Trace& trace = app.run->trace;
-    const CellVersion shown = version_of(app, *app.selected);
-    if (shown.version < 0) {
-        return empty(trace.tensors[app.selected->tensor].space == Space::Hbm ? Str::cell_not_written
-                                                                             : Str::cell_not_on_chip);
-    }
     PanelCache& cache = panel_cache(app);
+    if (cache.telling_step != app.player->step()) {
+        cache.telling = telling_cell(app);
+        cache.telling_step = app.player->step();
+    }
+    const bool selected = app.selected && app.selected->tensor < static_cast<int>(trace.tensors.size());
+    if (!selected && !cache.telling) return empty(Str::empty_explain);
+    const CellRef cell = selected ? *app.selected : *cache.telling;
+    const CellVersion shown = version_of(app, cell);
+    if (shown.version < 0) {
+        return empty(trace.tensors[cell.tensor].space == Space::Hbm ? Str::cell_not_written : Str::cell_not_on_chip);
+    }
     if (cache.explained_version != shown.version || cache.explained_row != shown.row ||
         cache.explained_col != shown.col) {
         cache.explanation = explain(trace, shown.version, shown.row, shown.col);
@@ -140,6 +171,7 @@ void draw_explain_panel(AppState& app) {
     ImGui::PopFont();
     kernel_lines(app, shown, e.value);
     operand_names(app, e.operands);
+    if (!selected) small_text(ui, ui.tr(Str::empty_explain));
     ImGui::PopStyleVar();
 }
 

@@ -147,7 +147,7 @@ void draw_step_cell(const Ui& ui, ImDrawList* draw, ImVec2 a, ImVec2 b, const St
     const float width = b.x - a.x, middle = (a.x + b.x) / 2, height = b.y - a.y;
     const unsigned ink = u32(t.text_on(fill));
     const bool moves = look.kind == StepKind::Load || look.kind == StepKind::Store;
-    const bool letter = width >= ui.px(look.letters[1] ? 20 : 14) && look.letters[0];
+    const bool letter = width >= ui.px(look.letters[1] ? 17 : 14) && look.letters[0];
     float x = middle;
     if (moves && width >= ui.px(7)) {  // down: from HBM to the chip; up: back
         const float r = ui.px(2.5f), y = (a.y + b.y) / 2, dir = look.kind == StepKind::Load ? 1.0f : -1.0f;
