@@ -18,6 +18,19 @@ const std::array kAlgorithms = {&kNaiveSoftmax,    &kSafeSoftmax,       &kOnline
                                 &kSoftmaxBackward, &kStandardAttention, &kStandardBackward, &kFa1Forward,
                                 &kFa1Backward,     &kFa2Forward,        &kFa2Backward,      &kFa2BackwardTwoPass};
 
+// Counting visits every tile of one head; this many take about a minute.
+constexpr std::int64_t kMostTiles = 200'000'000;
+
+void refuse_endless(const Algorithm& algorithm, const Problem& p) {
+    std::int64_t tiles = 0;
+    if (algorithm.mask_tiles == MaskTiles::Blocks) tiles = std::int64_t{p.row_blocks()} * p.col_blocks();
+    if (algorithm.mask_tiles == MaskTiles::Rows) tiles = std::int64_t{p.n} * p.col_blocks();
+    if (tiles > kMostTiles)
+        throw Error(fmt::format("{} with n {}, nk {} in blocks of br {}, bc {} visits {} tiles, the limit is {}",
+                                algorithm.id, p.n, p.nk, p.br, p.bc, tiles, kMostTiles),
+                    "use larger blocks (--br, --bc)");
+}
+
 // An overflow's message gains what would fit.
 template <typename F>
 auto with_fitting_blocks(const Algorithm& algorithm, const Problem& problem, F run) {
@@ -130,6 +143,7 @@ ClosedForm closed_form(const Algorithm& algorithm, const Problem& problem) {
 
 Counts count(const Algorithm& algorithm, const Problem& problem) {
     validate(problem);
+    refuse_endless(algorithm, problem);
     return with_fitting_blocks(algorithm, problem, [&] {
         Machine machine(Mode::Count, problem);
         const Machine::Totals totals = count_heads(algorithm, problem, machine);

@@ -419,6 +419,13 @@ TEST_CASE("a large problem is counted without arithmetic") {
     CHECK(count(*find_algorithm("online_softmax"), p).traffic.hbm_read == 2 * 4 * (1LL << 40));
 }
 
+TEST_CASE("a count that would take minutes is refused, but only where there are tiles to visit") {
+    const Problem p = shape(65536, 65536, 64, 64, 2, 2);
+    CHECK_THROWS_WITH_AS(count(*find_algorithm("fa2_forward"), p), doctest::Contains("1073741824 tiles"), Error);
+    CHECK(count(*find_algorithm("standard_attention"), p).traffic.hbm_read ==
+          4 * (3 * 65536LL * 64 + 2 * 65536LL * 65536));
+}
+
 TEST_CASE("a recording that would not fit in memory is refused before it starts") {
     Problem p = shape(20000, 20000, 1, 1, 64, 64);
     CHECK_THROWS_WITH_AS(record(*find_algorithm("standard_attention"), p, make_inputs(p)),

@@ -63,6 +63,9 @@ void write_shot(const StartState& start, int width, int height, const std::strin
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (!app.player) throw Error("there is nothing to show: " + app.session.error());
+    if (start.step > app.player->count())
+        throw Error("--step is " + std::to_string(start.step) + ", but the walk has " +
+                    std::to_string(app.player->count()) + " steps");
     app.player->seek(start.step);
     double now = 0;
     const auto draw = [&](Ui& ui) { window_frame(app, window, ui, now += 1.0 / 60); };

@@ -13,17 +13,6 @@
 namespace flashstep::cli {
 namespace {
 
-// Counting visits every pair of blocks of one head; this many take about a minute.
-constexpr std::int64_t kMostTiles = 200'000'000;
-
-void refuse_endless(const Problem& p) {
-    const std::int64_t tiles = std::int64_t{p.row_blocks()} * p.col_blocks();
-    if (tiles > kMostTiles)
-        throw Error(fmt::format("--n {} --nk {} in blocks of --br {} --bc {} are {} tiles; the limit is {}", p.n, p.nk,
-                                p.br, p.bc, tiles, kMostTiles),
-                    "use larger blocks");
-}
-
 std::string count_page(const Algorithm& algorithm, const Problem& problem, const Counts& c) {
     std::string page = fmt::format("{} ({})\n{}\n\n", algorithm.title, algorithm.source, problem_line(problem));
     page += fmt::format("{:<10} {:>20} {:>20} {:>20}\n", "HBM bytes", "read", "written", "of it initialised");
@@ -61,7 +50,6 @@ Command add_count(CLI::App& app) {
                 const Algorithm& algorithm = algorithm_named(state->algorithm);
                 const Request request = state->problem.resolve(Need::Sizes);
                 for (const std::string& warning : request.warnings) print_warning(warning);
-                refuse_endless(request.problem);
                 const Counts counts = count(algorithm, request.problem);
                 if (state->json.on())
                     state->json.write(io::count_json(counts));
