@@ -105,7 +105,7 @@ TEST_CASE("a number out of range is refused with the option, the value and the l
         {{"count", "fa2_forward", "--n"}, {"--n"}},
         {{"count", "fa2_forward", "--causal=maybe"}, {"causal"}},
         {{"count", "fa2_forward", "--n", "16777216", "--br", "1", "--bc", "1"},
-         {"--n 16777216", "the limit is", "larger blocks"}},
+         {"n 16777216", "the limit is", "larger blocks"}},
         {{"trace", "fa2_forward", "--n", "16777216", "--d", "16384"}, {"the inputs would hold", "the limit is"}},
         {{"trace", "fa2_forward", "--n", "20000", "--br", "64", "--bc", "64"}, {"would keep", "the limit is"}},
         {{"bench", "--runs", "0"}, {"--runs is 0", "from 1 to 1000"}},
