@@ -21,10 +21,16 @@ const std::array kAlgorithms = {&kNaiveSoftmax,    &kSafeSoftmax,       &kOnline
 // Counting visits every tile of one head; this many take about a minute.
 constexpr std::int64_t kMostTiles = 200'000'000;
 
+// The problem in the blocks that the algorithm takes it in.
+Problem as_tiled(const Algorithm& algorithm, Problem problem) {
+    if (algorithm.mask_tiles == MaskTiles::Rows) problem.br = 1;
+    return problem;
+}
+
 void refuse_endless(const Algorithm& algorithm, const Problem& p) {
     std::int64_t tiles = 0;
-    if (algorithm.mask_tiles == MaskTiles::Blocks) tiles = std::int64_t{p.row_blocks()} * p.col_blocks();
-    if (algorithm.mask_tiles == MaskTiles::Rows) tiles = std::int64_t{p.n} * p.col_blocks();
+    if (algorithm.mask_tiles == MaskTiles::Blocks || algorithm.mask_tiles == MaskTiles::Rows)
+        tiles = std::int64_t{p.row_blocks()} * p.col_blocks();
     if (tiles > kMostTiles)
         throw Error(fmt::format("{} with n {}, nk {} in blocks of br {}, bc {} visits {} tiles, the limit is {}",
                                 algorithm.id, p.n, p.nk, p.br, p.bc, tiles, kMostTiles),
@@ -127,11 +133,10 @@ const Algorithm* find_algorithm(std::string_view id) {
 }
 
 ClosedForm closed_form(const Algorithm& algorithm, const Problem& problem) {
-    ClosedForm form = algorithm.closed_form(problem);
+    ClosedForm form = algorithm.closed_form(as_tiled(algorithm, problem));
     if (problem.mask == MaskShape::None || algorithm.mask_tiles == MaskTiles::None) return form;
-    Problem p = problem;
+    Problem p = as_tiled(algorithm, problem);
     if (algorithm.mask_tiles == MaskTiles::Whole) p.br = p.n, p.bc = p.nk, p.causal = false;
-    if (algorithm.mask_tiles == MaskTiles::Rows) p.br = 1;
     const std::int64_t heads = p.total_heads() * algorithm.mask_passes, bytes = element_bytes(p.dtype);
     for (int i = 0; i < p.row_blocks(); ++i) {
         const std::int64_t keys = std::min(p.visible_blocks(i) * p.bc, p.nk), rows = std::min(p.br, p.n - i * p.br);
@@ -141,8 +146,9 @@ ClosedForm closed_form(const Algorithm& algorithm, const Problem& problem) {
     return form;
 }
 
-Counts count(const Algorithm& algorithm, const Problem& problem) {
-    validate(problem);
+Counts count(const Algorithm& algorithm, const Problem& given) {
+    validate(given);
+    const Problem problem = as_tiled(algorithm, given);
     refuse_endless(algorithm, problem);
     return with_fitting_blocks(algorithm, problem, [&] {
         Machine machine(Mode::Count, problem);
@@ -160,8 +166,9 @@ Counts count(const Algorithm& algorithm, const Problem& problem) {
     });
 }
 
-Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& inputs, const Fault* fault) {
-    validate(problem, inputs);
+Trace record(const Algorithm& algorithm, const Problem& given, const Inputs& inputs, const Fault* fault) {
+    validate(given, inputs);
+    const Problem problem = as_tiled(algorithm, given);
     if (fault && fault->algorithm != algorithm.id)
         throw Error(fmt::format("the fault {} is one of {}, not of {}", fault->id, fault->algorithm, algorithm.id));
     const Counts expected = count(algorithm, problem);
@@ -204,6 +211,7 @@ int largest_fitting_block(const Algorithm& algorithm, const Problem& problem) {
     const auto fits = [&](int block) {
         Problem one_tile = problem;
         one_tile.n = one_tile.nk = one_tile.br = one_tile.bc = block;
+        one_tile = as_tiled(algorithm, one_tile);
         one_tile.causal = false;
         one_tile.mask = MaskShape::None;
         one_tile.batch = one_tile.heads = one_tile.kv_heads = 1;

@@ -1,7 +1,10 @@
 // Matrices in and out of the program, the order of --preset and other options, and warnings about odd values.
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "core/algorithms.h"
+#include "core/faults.h"
 #include "core/io/json.h"
 #include "core/io/npy.h"
 #include "core/io/tensor_file.h"
@@ -181,4 +184,34 @@ TEST_CASE("NaN and infinities in a file are data: a warning, and check says non-
     write_text(folder.file("big.csv"), "70000,1,1\n");
     const auto big = run_program({"count", "fa2_forward", "--q", folder.file("big.csv"), "--dtype", "fp16"});
     CHECK((big.status == 0 && contains(big.err, "infinite in fp16, first 70000 in row 1, column 1")));
+}
+
+TEST_CASE("--out of every algorithm holds matrices of the promised shapes, whatever the blocks, masks and faults") {
+    for (const Algorithm& algorithm : algorithms())
+        for (const Words& shape : {Words{"--n", "5", "--nk", "7", "--br", "3", "--bc", "4"},
+                                   {"--n", "17", "--nk", "1", "--br", "8", "--causal"},
+                                   {"--n", "4", "--heads", "2", "--kv-heads", "1", "--br", "9", "--bc", "9"}}) {
+            const TemporaryFolder folder;
+            Words words = {"trace", std::string(algorithm.id), "--out", folder.file("out"),
+                           "--json=" + folder.file("t.json")};
+            words.insert(words.end(), shape.begin(), shape.end());
+            const auto output = run_program(words);
+            CAPTURE(algorithm.id);
+            CAPTURE(output.err);
+            CHECK(output.status == 0);
+            const bool heads = shape[2] == "--heads";
+            for (const auto& entry : std::filesystem::directory_iterator(folder.file("out"))) {
+                const std::string name = entry.path().stem().string();
+                const bool vector = name == "L" || name == "l" || name == "m" || name == "D";
+                CAPTURE(name);
+                CHECK(io::read_npy(entry.path().string()).shape.size() == (heads ? 2u : 0u) + (vector ? 1u : 2u));
+            }
+        }
+    for (const Fault& fault : faults()) {
+        const TemporaryFolder folder;
+        const auto output = run_program({"trace", std::string(fault.algorithm), "--preset", std::string(fault.preset),
+                                         "--fault", std::string(fault.id), "--out", folder.file("out")});
+        CAPTURE(fault.id);
+        CHECK(output.status == 0);
+    }
 }

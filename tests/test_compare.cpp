@@ -165,7 +165,8 @@ TEST_CASE("every captured element is looked at: a small change of any one of the
             KernelRun wrong = right;
             double& element = wrong.captured[key].data()[k];
             element += 1e-3 * (1 + std::abs(element));
-            INFO(key.slot << " " << key.i << " " << key.j << " element " << k);
+            const SlotKey& changed = key;  // clang 14 captures no structured binding
+            INFO(changed.slot << " " << changed.i << " " << changed.j << " element " << k);
             const Comparison result = check(f, wrong);
             CHECK(result.verdict == Verdict::Different);
             REQUIRE(result.first);

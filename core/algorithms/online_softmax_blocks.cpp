@@ -19,16 +19,7 @@ constexpr PseudoLine kLines[] = {
     {10, 0, LineKind::Text, R"(return $O$)"},
 };
 
-// clang-format on
-
-Problem one_row_at_a_time(Problem p) {
-    p.br = 1;
-    return p;
-}
-
-// clang-format off
-void run(Machine& m, const Problem& given) {
-    const Problem p = one_row_at_a_time(given);
+void run(Machine& m, const Problem& p) {
     At at{m};
     Hbm Q{m, "Q", Shape{p.n, p.d}, 1, Role::Input};
     Hbm K{m, "K", Shape{p.nk, p.d}, p.bc, Role::Input, PerHead::KeyValue};
@@ -51,8 +42,8 @@ void run(Machine& m, const Problem& given) {
 }
 // clang-format on
 
-ClosedForm closed_form(const Problem& given) {
-    const Problem p = one_row_at_a_time(given);
+// The problem comes with B_r = 1: one query at a time.
+ClosedForm closed_form(const Problem& p) {
     ClosedForm form;
     const std::int64_t heads = p.total_heads(), bytes = element_bytes(p.dtype), n = p.n;
     for (int i = 0; i < p.n; ++i) {

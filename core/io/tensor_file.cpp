@@ -46,9 +46,10 @@ TensorFile read_tensor(const std::string& path) {
     return file;
 }
 
-void write_tensor(const std::string& path, const std::vector<Matrix>& matrices, int batch, int heads, Columns columns) {
+void write_tensor(const std::string& path, const std::vector<Matrix>& matrices, int batch, int heads, Columns columns,
+                  Leading leading) {
     std::vector<std::int64_t> shape;
-    if (batch * heads > 1) shape = {batch, heads};
+    if (batch * heads > 1 || leading == Leading::Always) shape = {batch, heads};
     const Matrix& first = matrices.at(0);
     shape.push_back(first.rows());
     if (columns == Columns::Keep || first.cols() != 1) shape.push_back(first.cols());

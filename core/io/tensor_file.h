@@ -21,8 +21,10 @@ struct TensorFile {
 TensorFile read_tensor(const std::string& path);
 
 // Writes float64 in C order: [N, d], or [N] for one column that is to be a vector; with leading [batch, heads] unless
-// both are 1.
+// both are 1 (Leading::Always: also then, where other matrices of the same problem have several heads).
 enum class Columns { Keep, AsVector };
-void write_tensor(const std::string& path, const std::vector<Matrix>& matrices, int batch, int heads, Columns columns);
+enum class Leading { IfSeveral, Always };
+void write_tensor(const std::string& path, const std::vector<Matrix>& matrices, int batch, int heads, Columns columns,
+                  Leading leading = Leading::IfSeveral);
 
 }  // namespace flashstep::io

@@ -112,17 +112,13 @@ std::string oddities(const std::string& option, const io::TensorFile& file, DTyp
     return {};
 }
 
-// One row of nk numbers (key padding), or [n, nk]. A vector is read as a column, and is a row here.
+// [nk] (key padding) or [n, nk].
 io::TensorFile read_mask(const std::string& path) {
     try {
         io::TensorFile file = io::read_tensor(path);
         if (file.batch * file.heads != 1)
             throw Error(fmt::format("{} holds {} matrices", io::quoted(path, 200), file.batch * file.heads),
                         "a mask is one matrix, the same for all heads");
-        if (file.cols == 1 && file.rows > 1) {
-            file.matrices.front() = Matrix(file.matrices.front().transpose());
-            std::swap(file.rows, file.cols);
-        }
         return file;
     } catch (const Error& error) { throw Error(fmt::format("--mask: {}", error.what()), error.hint()); }
 }
@@ -207,11 +203,19 @@ Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std:
         sizes.fix(option.heads, file.heads, fmt::format("{} has {} heads", who, file.heads));
     }
 
+    MaskShape mask = MaskShape::None;
     if (mask_) {
         const io::TensorFile& file = mask_->content;
         const std::string who = fmt::format("--mask {}", io::quoted(file.path, 200));
-        sizes.fix("--nk", file.cols, fmt::format("{} has {} columns", who, file.cols));
-        if (file.rows > 1) sizes.fix("--n", file.rows, fmt::format("{} has {} rows", who, file.rows));
+        // A column is key padding, but for a single key, where it is the whole mask.
+        const bool column = file.cols == 1 && file.rows > 1;
+        const bool keys = column ? sizes.get("--nk", 0) != 1 : file.rows == 1;
+        if (column && keys)
+            sizes.fix("--nk", file.rows, fmt::format("{} has {} numbers", who, file.rows));
+        else
+            sizes.fix("--nk", file.cols, fmt::format("{} has {} columns", who, file.cols));
+        if (!keys) sizes.fix("--n", file.rows, fmt::format("{} has {} rows", who, file.rows));
+        mask = keys ? MaskShape::Keys : MaskShape::Scores;
     }
 
     const Preset* preset = preset_.empty() ? nullptr : find_preset(preset_);
@@ -228,7 +232,7 @@ Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std:
     if (dv_follows && !sizes.has("--dv")) p.dv = p.d;
     if (scale_follows) p.scale = default_scale(p.d);
 
-    if (mask_) p.mask = mask_->content.rows > 1 ? MaskShape::Scores : MaskShape::Keys;
+    if (mask_) p.mask = mask;
 
     for (const auto& [option, text] : given_) {
         if (option == "--scale") p.scale = finite_number(option, text);
@@ -286,7 +290,10 @@ Request ProblemOptions::resolve(Need need, const Defaults& defaults) const {
     }
     if (!from_preset) request.inputs = make_inputs(p);
     for (const auto& [matrix, file] : files_) matrices_of(request.inputs, matrix) = file.content.matrices;
-    if (mask_) request.inputs.mask = mask_->content.matrices.front();
+    if (mask_) {
+        const Matrix& values = mask_->content.matrices.front();
+        request.inputs.mask = p.mask == MaskShape::Keys && values.rows() > 1 ? Matrix(values.transpose()) : values;
+    }
     validate(p, request.inputs);
     return request;
 }

@@ -42,9 +42,13 @@ NamedTensor from_tiles(const Trace& trace, int tensor, const TileGrid& grid, std
     for (const Version& version : trace.versions) {  // in order: the last write of a tile stays
         if (version.tensor != tensor) continue;
         const Step& step = trace.steps[static_cast<std::size_t>(version.step)];
-        const int col0 = grid.cols > 0 ? step.j * grid.cols : 0;
-        result.matrices[static_cast<std::size_t>(step.head)].block(step.i * grid.rows, col0, version.rows,
-                                                                   version.cols) = trace.value(version);
+        Matrix& matrix = result.matrices[static_cast<std::size_t>(step.head)];
+        const int row0 = step.i * grid.rows, col0 = grid.cols > 0 ? step.j * grid.cols : 0;
+        if (row0 < 0 || col0 < 0) continue;
+        // A fault may make a tile larger than its part of the matrix.
+        const int rows = std::min(version.rows, static_cast<int>(matrix.rows()) - row0);
+        const int cols = std::min(version.cols, static_cast<int>(matrix.cols()) - col0);
+        if (rows > 0 && cols > 0) matrix.block(row0, col0, rows, cols) = trace.value(version).topLeftCorner(rows, cols);
     }
     return result;
 }
@@ -75,7 +79,8 @@ std::vector<std::string> write_tensor_files(const Trace& trace, const std::strin
         const auto tensor = named_tensor(trace, name);
         if (!tensor) continue;
         io::write_tensor((std::filesystem::path(folder) / fmt::format("{}.npy", name)).string(), tensor->matrices,
-                         tensor->batch, tensor->heads, tensor->is_vector ? io::Columns::AsVector : io::Columns::Keep);
+                         tensor->batch, tensor->heads, tensor->is_vector ? io::Columns::AsVector : io::Columns::Keep,
+                         trace.problem.total_heads() > 1 ? io::Leading::Always : io::Leading::IfSeveral);
         written.emplace_back(name);
     }
     return written;
