@@ -48,7 +48,8 @@ std::optional<Matrix> part_of(const Trace& mirror, const Version& version, const
 
 Verdict verdict_of(double mirror, double kernel, double tolerance) {
     if (std::isnan(mirror) || std::isnan(kernel)) return Verdict::NonFinite;
-    if (mirror == kernel) return Verdict::Equal;
+    // -inf is what a mask writes; any other infinity came from an input or an overflow.
+    if (mirror == kernel) return mirror == kInf ? Verdict::NonFinite : Verdict::Equal;
     if (!std::isfinite(mirror) || !std::isfinite(kernel)) return Verdict::NonFinite;
     return std::abs(mirror - kernel) <= tolerance ? Verdict::Equal : Verdict::Different;
 }

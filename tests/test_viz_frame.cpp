@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/program.h"
 #include "viz/bench.h"
 #include "viz/cuda_text.h"
 #include "viz/frame.h"
@@ -335,7 +336,8 @@ TEST_CASE("cells of Q, K and V are edited in place") {
 
 TEST_CASE("a file brings its sizes, and a bad one is refused") {
     Stage s;
-    const std::string path = "/tmp/flashstep_test_frame.csv";
+    const flashstep::testing::TemporaryFolder folder;
+    const std::string path = folder.file("frame.csv");
     std::ofstream(path) << "1,2,3,4\n5,6,7,8\n";
     load_matrix(s.app.session, 'Q', path);
     s.settle();

@@ -1,6 +1,7 @@
 // The window, off screen: frames become images, zoom rebuilds the fonts. Skipped where no window can be opened.
 #include <doctest/doctest.h>
 #include <imgui.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -39,7 +40,7 @@ TEST_CASE("a captured frame holds what was drawn, in the size asked for") {
     CHECK(window.ui.scale == 2);
     CHECK(window.ui.fonts.body->FontSize > before * 1.8f);
 
-    const auto path = std::filesystem::temp_directory_path() / "flashstep_test_platform.png";
+    const auto path = std::filesystem::temp_directory_path() / ("flashstep_test_platform_" + std::to_string(::getpid()) + ".png");
     write_png(path.string(), image);
     std::ifstream in(path, std::ios::binary);
     char signature[4] = {};

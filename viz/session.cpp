@@ -45,17 +45,22 @@ const Algorithm* plain_for(const Algorithm& algorithm) {
 void measure_tensors(Run& run) {
     const Trace& trace = run.trace;
     run.tensor_scale.assign(trace.tensors.size(), 1e-30);
-    run.widest.assign(trace.tensors.size(), 1);
+    std::vector<int> whole(trace.tensors.size(), 1), rest(trace.tensors.size(), 0);
     for (const Version& version : trace.versions) {
         double& scale = run.tensor_scale[version.tensor];
-        int& widest = run.widest[version.tensor];
         const auto values = trace.value(version);
         for (double value : values.reshaped()) {
             if (std::isfinite(value)) scale = std::max(scale, std::abs(value));
-            widest = std::max(widest, short_number_width(value));
+            // Decimal points stand under each other: the longest whole part and the longest rest need not be one
+            // number's.
+            const NumberText text = short_number(value);
+            whole[version.tensor] = std::max(whole[version.tensor], text.whole);
+            rest[version.tensor] = std::max(rest[version.tensor], text.width - text.whole);
         }
     }
-    // A tile shares the scale of the matrix it is a block of, so that a colour means the same on the shelf and the bench.
+    for (std::size_t t = 0; t < whole.size(); ++t) run.widest.push_back(whole[t] + rest[t]);
+    // A tile shares the scale of the matrix it is a block of, so that a colour means the same on the shelf and the
+    // bench.
     for (const Touch& touch : trace.touches) {
         if (touch.partner < 0) continue;
         double& a = run.tensor_scale[touch.tensor];
@@ -167,9 +172,7 @@ void Session::start(const Recipe& recipe) {
             finished_error_ = error.hint().empty() ? error.what() : error.what() + std::string(". ") + error.hint();
         } catch (const std::bad_alloc&) {
             finished_error_ = "not enough memory for this problem";
-        } catch (const std::exception& error) {
-            finished_error_ = error.what();
-        }
+        } catch (const std::exception& error) { finished_error_ = error.what(); }
         done_ = true;
         if (on_finished) on_finished();
     });

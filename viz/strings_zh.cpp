@@ -269,7 +269,7 @@ const StrEntry kChinese[kStrings] = {
     {Str::sram_in_use, "SRAM（峰值）"},
     {Str::memory_in_out, "输入与输出"},
     {Str::standard_backward, "标准反向传播"},
-    {Str::hbm_factor, "总量是 {name} 的 {factor}。"},
+    {Str::hbm_factor, "总量是{name}的 {factor}。"},
 };
 
 }  // namespace flashstep::viz

@@ -19,7 +19,7 @@ A softmax needs the whole row of scores, but a tile shows only a part of it. So 
 
 ## The first tile
 
-Go to [i = 1, j = 1](tile:1,1). Rows 1 and 2 meet keys 1 and 2. Row 1 scores {{S_ij[1,1]@i=1,j=1}} and {{S_ij[1,2]@i=1,j=1}}, row 2 scores {{S_ij[2,1]@i=1,j=1}} and {{S_ij[2,2]@i=1,j=1}}. Nothing came before, so $m_i$ is the maximum of each row: {{m_i[1]@i=1,j=1}} and {{m_i[2]@i=1,j=1}}. After [line 10](tile:1,1) $\ell_i$ is {{l_i[1]@i=1,j=1}} and {{l_i[2]@i=1,j=1}}.
+Go to [i = 1, j = 1](tile:1,1). Rows 1 and 2 meet keys 1 and 2. Row 1 scores {{S_ij[1,1]@i=1,j=1}} and {{S_ij[1,2]@i=1,j=1}}, row 2 scores {{S_ij[2,1]@i=1,j=1}} and {{S_ij[2,2]@i=1,j=1}}. Nothing came before, so $m_i$ is the maximum of each row: {{m_i[1]@i=1,j=1}} and {{m_i[2]@i=1,j=1}}. After [line 10](step:8) $\ell_i$ is {{l_i[1]@i=1,j=1}} and {{l_i[2]@i=1,j=1}}.
 
 ## The second tile: two rows, two cases
 

@@ -215,6 +215,9 @@ int run_check(const State& state) {
         return kUnavailable;
     }
 
+    if (std::all_of(jobs.begin(), jobs.end(), [](const auto& job) { return !job.first.left_out.empty(); }))
+        throw Error("no kernel can run this problem", "the lines above say what each of them runs");
+
     std::vector<Outcome> outcomes;
     for (auto& [outcome, request] : jobs) {
         outcomes.push_back(outcome.left_out.empty() ? check_one(*outcome.kernel, request, where, fault)

@@ -66,8 +66,8 @@ std::string list_page() {
     page += "\nFaults (--fault ID of trace and check)\n";
     for (const Fault& f : faults()) {
         row(f.id, f.title);
-        page += fmt::format("  {:<24} {} line {}; shows in preset {}, hides in {}\n", "", f.algorithm, f.line, f.preset,
-                            f.hides);
+        page += fmt::format("  {:<24} {} line {}; shows in preset {}; not seen: {}\n", "", f.algorithm, f.line,
+                            f.preset, f.hides);
     }
     return page;
 }

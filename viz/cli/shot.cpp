@@ -69,6 +69,10 @@ viz::StartState start_state(const State& state) {
     }
     if (!state.preset.empty()) {
         if (!find_preset(state.preset)) throw unknown_name("preset", state.preset, ids(presets()));
+        if (!state.lesson.empty() && start.preset != state.preset)
+            throw Error(fmt::format("--lesson {} is about the preset {}, but --preset is {}", state.lesson,
+                                    start.preset, state.preset),
+                        "leave one of the two out");
         start.preset = state.preset;
         if (state.lesson.empty()) start.lesson.clear();
     }

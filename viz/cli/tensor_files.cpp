@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 
+#include "core/algorithms.h"
 #include "core/error.h"
 #include "core/io/file.h"
 #include "core/io/tensor_file.h"
@@ -21,7 +22,8 @@ bool is_statistic(std::string_view name) { return name == "L" || name == "l" || 
 // Where a tile belongs in its matrix: its indices times these.
 struct TileGrid {
     std::string_view tile;
-    int rows, cols;  // per index; cols 0: the tile spans all columns
+    int rows, cols;          // per index; cols 0: the tile spans all columns
+    double skipped = -kInf;  // where the mask skips a tile
 };
 
 NamedTensor from_hbm(const Trace& trace, int tensor, std::string_view name) {
@@ -38,7 +40,7 @@ NamedTensor from_tiles(const Trace& trace, int tensor, const TileGrid& grid, std
     const Problem& p = trace.problem;
     NamedTensor result{std::string(name), p.batch, p.heads, is_statistic(name), {}};
     result.matrices.assign(static_cast<std::size_t>(p.total_heads()),
-                           Matrix::Constant(p.n, grid.cols > 0 ? p.nk : 1, -kInf));
+                           Matrix::Constant(p.n, grid.cols > 0 ? p.nk : 1, grid.skipped));
     for (const Version& version : trace.versions) {  // in order: the last write of a tile stays
         if (version.tensor != tensor) continue;
         const Step& step = trace.steps[static_cast<std::size_t>(version.step)];
@@ -61,6 +63,9 @@ std::optional<NamedTensor> named_tensor(const Trace& trace, std::string_view nam
     std::vector<TileGrid> grids;
     if (name == "m") grids = {{"m_i", p.br, 0}, {"m", 1, 0}};
     if (name == "l") grids = {{"l_i", p.br, 0}, {"l", 1, 0}};
+    // A backward pass rebuilds P itself; a forward pass holds weights relative to a running maximum.
+    const Algorithm* algorithm = find_algorithm(trace.algorithm);
+    if (name == "P" && algorithm && !algorithm->forward.empty()) grids = {{"P_ij", p.br, p.bc, 0}};
     if (name == "S") grids = {{"S_ij", p.br, p.bc}};
     for (const TileGrid& grid : grids)
         if (const int tensor = trace.find(grid.tile, Space::Sram); tensor >= 0)

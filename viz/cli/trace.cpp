@@ -58,8 +58,9 @@ Command add_trace(CLI::App& app) {
     const auto state = std::make_shared<State>(*command);
     command->add_option("ALGORITHM", state->algorithm, "its id (flashstep list)");
     command
-        ->add_option("--out", state->out,
-                     "write O, L, l, m, S, P, D, dQ, dK, dV, where the algorithm has them, as .npy")
+        ->add_option(
+            "--out", state->out,
+            "write O, L, l, m, S, P, D, dQ, dK, dV, where the algorithm has them, as .npy (unnormalised P is left out)")
         ->type_name("DIR");
     command->add_option("--kernel", state->kernel, "show this kernel's values beside the mirror's")->type_name("ID");
     command->add_option("--fault", state->fault, "run the algorithm with this mistake (flashstep list)")
