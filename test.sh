@@ -5,6 +5,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 source cmake/packages.sh
+trap 'exit 130' INT TERM # ninja ends well on Ctrl+C; without this the next build would start
 
 install_packages "${packages_run[@]}" "${packages_test[@]}"
 
