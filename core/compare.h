@@ -19,7 +19,7 @@ constexpr double kToleranceFactor = 32;
 enum class Verdict {
     Equal,
     Different,
-    NonFinite,  // a NaN on either side, or an infinity where the other side is finite
+    NonFinite,  // a NaN or +inf on either side, or -inf where the other side is finite
 };
 
 // One element that differs.

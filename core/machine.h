@@ -81,7 +81,6 @@ class Machine {
     // For the words below.
     int step() const { return static_cast<int>(trace_.steps.size()) - 1; }
     void begin_step(int line);
-    void set_loop(int& slot, int index) { slot = index; }
     int loop_i = -1, loop_j = -1;
     // Computes and notes an operation; b may be null, and a too.
     Value value(const Expr& expr, const Value* a, const Value* b) {

@@ -37,7 +37,7 @@ struct Run {
     std::optional<Comparison> comparison;
     std::string kernel_message;
     std::vector<double> tensor_scale;      // by tensor: largest finite |value| over the whole trace, at least 1e-30
-    std::vector<int> widest;               // by tensor: characters of the widest short number over the whole trace
+    std::vector<int> widest;               // by tensor: characters of its short numbers, decimal points aligned
     int first_difference = -1;             // step, -1: none
 };
 
