@@ -472,3 +472,35 @@ TEST_CASE("a frame for N = 64 costs a few milliseconds, and the first one comes 
     CHECK(start < 5000);
 #endif
 }
+
+TEST_CASE("every field of the top bar opens its list, wherever it is clicked, with one head and with several") {
+    for (int heads : {1, 4}) {
+        StartState start;
+        start.problem = Problem{};
+        start.problem->heads = start.problem->kv_heads = heads;
+        start.inputs = make_inputs(*start.problem);
+        for (float x = 20; x < 1270; x += 30) {
+            Stage s(heads == 1 ? StartState{} : start);
+            s.click(x, 18);
+            for (int k = 0; k < 3; ++k) s.frame();
+            CHECK(s.app.player != nullptr);
+        }
+    }
+}
+
+TEST_CASE("wild clicking and typing leave the app alive") {
+    std::mt19937 random(7);
+    Stage s;
+    for (int k = 0; k < 1500; ++k) {
+        const auto pick = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
+        if (pick(4) == 0) {
+            constexpr Key kKeys[] = {Key::Left, Key::Right, Key::Home, Key::End, Key::Space, Key::Escape, Key::Enter};
+            s.press(kKeys[pick(7)], pick(3) ? Modifiers{} : kCtrl);
+        } else {
+            s.click(static_cast<float>(pick(1280)), static_cast<float>(pick(720)));
+        }
+        if (k % 50 == 0) s.settle();
+    }
+    s.settle();
+    CHECK(s.app.run != nullptr);
+}

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "viz/format.h"
+#include "viz/text.h"
 #include "viz/widgets.h"
 
 namespace flashstep::viz {
@@ -101,10 +102,8 @@ bool bar_row(Ui& ui, const BarRow& row) {
         draw->AddRect({left, top - ui.px(3)}, {left + ghost, bottom + ui.px(3)}, u32(t.quiet), ui.px(2));
     }
     if (ImFont* font = ui.fonts.number) {
-        const ImVec2 size =
-            font->CalcTextSizeA(font->FontSize, 1e9f, 0, row.number.data(), row.number.data() + row.number.size());
-        draw->AddText(font, font->FontSize, {std::round(at.x + width - size.x), std::round(mid - size.y / 2)},
-                      u32(t.text), row.number.data(), row.number.data() + row.number.size());
+        const ImVec2 size = text_size(font, row.number);
+        draw_text(draw, font, {at.x + width - size.x, mid - size.y / 2}, u32(t.text), row.number);
     }
     return over;
 }

@@ -2,22 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/text.h"
 #include "viz/widgets.h"
 
 namespace flashstep::viz {
-namespace {
-
-void add_text(ImDrawList* draw, ImFont* font, ImVec2 at, ImU32 color, std::string_view text) {
-    draw->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)}, color, text.data(),
-                  text.data() + text.size());
-}
-
-ImVec2 text_size(ImFont* font, std::string_view text) {
-    return font->CalcTextSizeA(font->FontSize, 1e9f, 0, text.data(), text.data() + text.size());
-}
-
-}  // namespace
-
 void draw_icon(ImDrawList* draw, Icon icon, ImVec2 c, float size, unsigned color) {
     const float u = size / 16;  // shapes live in a square of 16 units
     c = {std::round(c.x), std::round(c.y)};
@@ -172,7 +160,7 @@ bool segmented(Ui& ui, const char* id, std::span<const char* const> labels, int&
             draw->AddRectFilled({x + in, at.y + in}, {x + w - in, at.y + height - in},
                                 u32(on ? mix(t.raised, t.text, 0.18f) : mix(t.raised, t.text, 0.06f)), ui.px(3));
         }
-        add_text(draw, font, {x + pad, at.y + (height - size.y) / 2}, u32(on ? t.text : t.quiet), labels[k]);
+        draw_text(draw, font, {x + pad, at.y + (height - size.y) / 2}, u32(on ? t.text : t.quiet), labels[k]);
         x += w;
     }
     ImGui::EndGroup();
@@ -188,10 +176,10 @@ void section_header(Ui& ui, std::string_view title, std::string_view right) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = std::round(ui.px(28));
     const float base = at.y + std::round(ui.px(18));  // common baseline of both texts
-    add_text(draw, font, {at.x, base - font->Ascent}, u32(t.text), title);
+    draw_text(draw, font, {at.x, base - font->Ascent}, u32(t.text), title);
     if (!right.empty()) {
         const float w = text_size(small, right).x;
-        add_text(draw, small, {at.x + width - w, base - small->Ascent}, u32(t.quiet), right);
+        draw_text(draw, small, {at.x + width - w, base - small->Ascent}, u32(t.quiet), right);
     }
     ImGui::Dummy({width, height - ImGui::GetStyle().ItemSpacing.y});
 }
@@ -210,11 +198,12 @@ void badge(Ui& ui, BadgeKind kind, std::string_view text) {
         draw_icon(draw, kind == BadgeKind::Ok ? Icon::Check : Icon::Cross, {at.x + ui.px(14), at.y + height / 2},
                   ui.px(13), u32(ink));
     }
-    add_text(draw, font, {at.x + ui.px(8) + icon, at.y + (height - size.y) / 2}, u32(ink), text);
+    draw_text(draw, font, {at.x + ui.px(8) + icon, at.y + (height - size.y) / 2}, u32(ink), text);
     ImGui::Dummy({width, height});
 }
 
 void empty_state(Ui& ui, std::string_view text) {
+    if (text.empty()) return;
     const Theme& t = ui.theme();
     const ImVec2 space = ImGui::GetContentRegionAvail();
     const float wrap = std::max(ui.px(80), std::min(space.x - ui.px(24), ui.px(320)));
@@ -236,12 +225,13 @@ void value_row(Ui& ui, std::string_view label, std::string_view number) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = std::round(ui.px(20)),
                 base = at.y + std::round(ui.px(15));
-    add_text(draw, small, {at.x, base - small->Ascent}, u32(t.quiet), label);
-    add_text(draw, digits, {at.x + width - text_size(digits, number).x, base - digits->Ascent}, u32(t.text), number);
+    draw_text(draw, small, {at.x, base - small->Ascent}, u32(t.quiet), label);
+    draw_text(draw, digits, {at.x + width - text_size(digits, number).x, base - digits->Ascent}, u32(t.text), number);
     ImGui::Dummy({width, height});
 }
 
 void small_text(Ui& ui, std::string_view text) {
+    if (text.empty()) return;
     if (ui.fonts.small) ImGui::PushFont(ui.fonts.small);
     ImGui::PushStyleColor(ImGuiCol_Text, u32(ui.theme().quiet));
     ImGui::PushTextWrapPos(0);
@@ -252,6 +242,7 @@ void small_text(Ui& ui, std::string_view text) {
 }
 
 void tip_text(Ui& ui, std::string_view text) {
+    if (text.empty()) return;
     if (ui.fonts.small) ImGui::PushFont(ui.fonts.small);
     ImGui::PushStyleColor(ImGuiCol_Text, u32(ui.theme().quiet));
     ImGui::TextUnformatted(text.data(), text.data() + text.size());

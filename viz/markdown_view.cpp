@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "viz/markdown.h"
+#include "viz/text.h"
 #include "viz/ui.h"
 
 namespace flashstep::viz {
@@ -63,10 +64,7 @@ class MarkdownView::Layouter {
         return font ? font : ImGui::GetFont();
     }
 
-    float measure(Style style, std::string_view text) const {
-        ImFont* f = font(style);
-        return f->CalcTextSizeA(f->FontSize, 1e9f, 0, text.data(), text.data() + text.size()).x;
-    }
+    float measure(Style style, std::string_view text) const { return text_width(font(style), text); }
 
     float gap_before(const MdBlock& a, const MdBlock& b) {
         if (a.quote && !b.quote) finish_quote();

@@ -3,13 +3,17 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
 
 namespace flashstep::viz {
 
+// Dear ImGui takes a null end for "up to the terminating zero": an empty view, whose pointers may be null, never
+// reaches it.
 inline ImVec2 text_size(const ImFont* font, std::string_view text) {
+    if (text.empty()) return {0, font->FontSize};
     return font->CalcTextSizeA(font->FontSize, 1e9f, 0, text.data(), text.data() + text.size());
 }
 
@@ -17,6 +21,7 @@ inline float text_width(const ImFont* font, std::string_view text) { return text
 
 // With its top left corner at `at`, on whole pixels.
 inline void draw_text(ImDrawList* draw, ImFont* font, ImVec2 at, unsigned color, std::string_view text) {
+    if (text.empty()) return;
     draw->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)}, color, text.data(),
                   text.data() + text.size());
 }
@@ -29,6 +34,7 @@ inline void draw_text_on(ImDrawList* draw, ImFont* font, float x, float y, unsig
 // `text` cut at the end, with an ellipsis, where it is wider than `width`.
 inline std::string fitted(const ImFont* font, std::string_view text, float width) {
     if (text_width(font, text) <= width) return std::string(text);
+    if (text.empty()) return {};
     const float rest = width - text_width(font, "…");
     const char* end = text.data();
     font->CalcTextSizeA(font->FontSize, std::max(rest, 1.0f), 0, text.data(), text.data() + text.size(), &end);
