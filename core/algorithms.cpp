@@ -37,6 +37,19 @@ void refuse_endless(const Algorithm& algorithm, const Problem& p) {
                     "use larger blocks (--br, --bc)");
 }
 
+// A bound on every total of any algorithm here, with room to spare: totals are 64-bit.
+void refuse_overflow(const Algorithm& algorithm, const Problem& p) {
+    // Operations per score: one by one in a softmax; through the Jacobian of a row in its gradient; else along d and
+    // d_v.
+    const double depth =
+        algorithm.reads_scores ? 1.0 : double{1} * p.d + p.dv + (algorithm.mask_tiles == MaskTiles::None ? p.nk : 0);
+    if (64.0 * p.n * p.nk * depth * p.total_heads() >= 0x1p63)
+        throw Error(
+            fmt::format("the totals of {} with n {}, nk {}, d {}, dv {} and {} heads in all may pass the limit of 2^63",
+                        algorithm.id, p.n, p.nk, p.d, p.dv, p.total_heads()),
+            "count fewer heads and multiply, or use a smaller problem");
+}
+
 // An overflow's message gains what would fit.
 template <typename F>
 auto with_fitting_blocks(const Algorithm& algorithm, const Problem& problem, F run) {
@@ -150,6 +163,7 @@ Counts count(const Algorithm& algorithm, const Problem& given) {
     validate(given);
     const Problem problem = as_tiled(algorithm, given);
     refuse_endless(algorithm, problem);
+    refuse_overflow(algorithm, problem);
     return with_fitting_blocks(algorithm, problem, [&] {
         Machine machine(Mode::Count, problem);
         const Machine::Totals totals = count_heads(algorithm, problem, machine);

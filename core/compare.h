@@ -19,7 +19,7 @@ constexpr double kToleranceFactor = 32;
 enum class Verdict {
     Equal,
     Different,
-    NonFinite,  // a NaN or +inf on either side, or -inf where the other side is finite
+    NonFinite,  // a NaN or an infinity, but for the -inf that a mask writes into S, m and L on both sides
 };
 
 // One element that differs.

@@ -75,6 +75,8 @@ void validate(const Problem& p) {
     require_range("heads", p.heads, kMaxHeads);
     require_range("kv-heads", p.kv_heads, kMaxHeads);
     require(p.heads % p.kv_heads == 0, "kv-heads", p.kv_heads, fmt::format("a divisor of heads, {}", p.heads));
+    require(std::int64_t{p.batch} * p.heads <= kMaxHeads, "batch times heads",
+            fmt::format("{} times {}", p.batch, p.heads), fmt::format("at most {}", kMaxHeads));
     require(std::isfinite(p.scale), "scale", p.scale, "a finite number");
     require(p.sram_bytes >= 0, "sram", p.sram_bytes, "a number of bytes, or 0 for no limit");
 }

@@ -238,9 +238,11 @@ TEST_CASE("a NaN input gives a non-finite comparison even where both sides agree
 TEST_CASE("an infinite input gives a non-finite comparison even where both sides agree") {
     Problem p;
     Inputs in = make_inputs(p);
-    in.V[0](1, 1) = kInf;
-    const Fixture f = make(p, in);
-    CHECK(check(f, FloatKernel().run(p, in, f.bytes)).verdict == Verdict::NonFinite);
+    for (double infinite : {kInf, -kInf}) {
+        in.V[0](1, 1) = infinite;
+        const Fixture f = make(p, in);
+        CHECK(check(f, FloatKernel().run(p, in, f.bytes)).verdict == Verdict::NonFinite);
+    }
 }
 
 TEST_CASE("tensors that a kernel keeps to itself are listed as not materialised") {

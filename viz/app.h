@@ -10,6 +10,9 @@
 
 namespace flashstep::viz {
 
+// The least window that holds the panels, in design pixels.
+constexpr int kLeastWidth = 960, kLeastHeight = 600;
+
 // What the app opens on.
 struct StartState {
     std::string lesson = "first_walk";      // lesson id; empty: no lesson text

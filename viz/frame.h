@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "viz/app.h"
 #include "viz/app_state.h"
 #include "viz/cuda_text.h"
 #include "viz/markdown.h"
@@ -35,7 +36,6 @@ struct FrameLayout {
     bool too_small = false;
 };
 
-constexpr float kLeastWidth = 960, kLeastHeight = 600;  // design pixels
 
 // `notice` is the height of the bar with an error, 0 if there is none. Without a lesson the source takes the left
 // column. `focus`: one panel alone.

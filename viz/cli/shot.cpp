@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kThemes = {"light", "dark"};
 constexpr std::array<std::string_view, 2> kLanguages = {"en", "zh"};
-constexpr int kLeastWidth = 640, kLeastHeight = 360, kMostSide = 8192;
+constexpr int kMostSide = 8192;
 constexpr const char* kUnderXvfb = "FLASHSTEP_UNDER_XVFB";  // set for the second start, so that there is no third
 
 struct State {
@@ -44,8 +44,8 @@ std::pair<int, int> parse_size(const std::string& text) {
     const std::size_t cross = text.find('x');
     if (cross == std::string::npos)
         throw Error(fmt::format("--size is {}, but has to be WIDTHxHEIGHT, as 1280x720", io::quoted(text)));
-    return {static_cast<int>(whole_number("--size: the width", text.substr(0, cross), kLeastWidth, kMostSide)),
-            static_cast<int>(whole_number("--size: the height", text.substr(cross + 1), kLeastHeight, kMostSide))};
+    return {static_cast<int>(whole_number("--size: the width", text.substr(0, cross), viz::kLeastWidth, kMostSide)),
+            static_cast<int>(whole_number("--size: the height", text.substr(cross + 1), viz::kLeastHeight, kMostSide))};
 }
 
 void check_file(const std::string& out) {
