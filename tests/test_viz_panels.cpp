@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -257,22 +256,6 @@ TEST_CASE("a cell's relatives are its operands that are still there and the tile
     REQUIRE(stage.app.hovered);
     CHECK(stage.app.hovered->tensor == score);
     CHECK(operands_of(trace, trace.versions[trace.tile_at(score, step)].expr).size() == 2);
-}
-
-TEST_CASE("panels are quick for an N=64 trace") {
-    Stage stage;
-    stage.open(run_of(kCases[4]));
-    for (int s = 0; s < 5; ++s) stage.frame();
-    constexpr int kFrames = 60;
-    const auto start = std::chrono::steady_clock::now();
-    for (int k = 0; k < kFrames; ++k) {
-        stage.app.seek(1 + k * stage.app.player->last() / kFrames);
-        stage.frame();
-    }
-    const double ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / kFrames;
-    MESSAGE("five panels, N=64, a new step each frame: " << ms << " ms of CPU per frame");
-    CHECK(ms > 0);
 }
 
 TEST_CASE("panels without a run say how to get one") {

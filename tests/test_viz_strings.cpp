@@ -1,6 +1,10 @@
 // The interface's texts: complete in both languages, placeholders agree, Chinese punctuation.
 #include <doctest/doctest.h>
 
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -64,4 +68,28 @@ TEST_CASE("a language is known by its code and by a locale") {
     CHECK_FALSE(language_from_code("english"));
     CHECK_FALSE(language_from_code(""));
     CHECK(language_code(Language::Chinese) == "zh");
+}
+
+TEST_CASE("every text is shown somewhere") {
+    std::string sources;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(FLASHSTEP_SOURCE_DIR "/viz")) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("strings") || !(name.ends_with(".cpp") || name.ends_with(".h"))) continue;
+        std::ifstream file(entry.path());
+        sources.append(std::istreambuf_iterator<char>(file), {});
+    }
+    std::ifstream table(FLASHSTEP_SOURCE_DIR "/viz/strings_en.cpp");
+    const std::string text(std::istreambuf_iterator<char>(table), {});
+    int keys = 0;
+    for (std::size_t at = text.find("{Str::"); at != std::string::npos; at = text.find("{Str::", at + 1), ++keys) {
+        const std::string key = text.substr(at + 1, text.find(',', at) - at - 1);
+        bool used = false;
+        for (std::size_t found = sources.find(key); found != std::string::npos && !used;
+             found = sources.find(key, found + 1)) {
+            const char next = sources[found + key.size()];
+            used = next != '_' && !std::isalnum(static_cast<unsigned char>(next));
+        }
+        CHECK_MESSAGE(used, key);
+    }
+    CHECK(keys == kStrings);
 }

@@ -327,7 +327,6 @@ Image Window::capture(int width, int height, int frames, const std::function<voi
 
 void Window::set_zoom(float zoom) { impl_->zoom = std::clamp(zoom, 0.5f, 3.0f); }
 float Window::zoom() const { return impl_->zoom; }
-void Window::set_title(const std::string& title) { glfwSetWindowTitle(impl_->window, title.c_str()); }
 void Window::wake() { glfwPostEmptyEvent(); }
 
 bool Window::available() {

@@ -44,7 +44,6 @@ class Window {
     // 0.5 to 3, on top of the content scale; fonts are baked again before the next frame.
     void set_zoom(float zoom);
     float zoom() const;
-    void set_title(const std::string& title);
 
     // Ends the sleep of run(); any thread may call it while a window lives.
     static void wake();

@@ -151,9 +151,6 @@ void hatch(ImDrawList* draw, ImVec2 min, ImVec2 max, unsigned color, float spaci
 // A typeset tensor name with its baseline at `at`; live. Returns its width.
 float tensor_name(Ui& ui, ImDrawList* draw, ImVec2 at, std::string_view tensor, float design_px = 17);
 
-// A transfer between shelf and bench: a curve of which `progress` 0..1 has been travelled (1: at rest), with its label.
-void transfer_arrow(Ui& ui, ImDrawList* draw, ImVec2 from, ImVec2 to, Rgb color, std::string_view label,
-                    float progress);
 // 0..1 -> 0..1, fast first.
 float ease_out(float t);
 
