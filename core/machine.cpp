@@ -28,7 +28,8 @@ std::int64_t size(Shape shape) { return std::int64_t{shape.rows} * shape.cols; }
 Machine::Totals& Machine::Totals::add_scaled(const Totals& delta, std::int64_t times) {
     const auto add = [&](auto field) { traffic.*field += delta.traffic.*field * times; };
     for (auto field : {&Traffic::hbm_read, &Traffic::hbm_write, &Traffic::hbm_init, &Traffic::sram_read,
-                       &Traffic::sram_write, &Traffic::flops_matmul, &Traffic::flops_other, &Traffic::flops_exp})
+                       &Traffic::sram_write, &Traffic::flops_matmul, &Traffic::flops_other, &Traffic::flops_exp,
+                       &Traffic::barriers})
         add(field);
     for (int t = 0; t < kMaxTensors; ++t) {
         hbm[t].read += delta.hbm[t].read * times;

@@ -32,6 +32,7 @@ struct Problem {
     MaskShape mask = MaskShape::None;   // of Inputs::mask; adds to causal
     int batch = 1, heads = 1, kv_heads = 1;
     DType dtype = DType::Fp32;
+    bool base2 = false;  // exponentials as 2^x, log2(e) folded into the scale; L stays natural (FlashAttention-2 only)
     std::uint64_t seed = 1;       // of the random inputs
     std::int64_t sram_bytes = 0;  // capacity of the on-chip memory in bytes; 0: no limit
 

@@ -25,6 +25,7 @@ struct Traffic {
     std::int64_t hbm_read = 0, hbm_write = 0, hbm_init = 0;  // write includes init
     std::int64_t sram_read = 0, sram_write = 0;
     std::int64_t flops_matmul = 0, flops_other = 0, flops_exp = 0;  // other includes exp
+    std::int64_t barriers = 0;                                      // of the thread block
     bool operator==(const Traffic&) const = default;
 };
 
@@ -47,6 +48,7 @@ struct Tensor {
     int rows = 0, cols = 0;              // HBM: of one head; SRAM: the largest it was
     int block_rows = 0, block_cols = 0;  // HBM only
     int element_bytes = 4;
+    bool registers = false;  // a tile of one warp: its bytes are no SRAM traffic, and take no SRAM
 
     int row_blocks() const { return (rows + block_rows - 1) / block_rows; }
     int col_blocks() const { return (cols + block_cols - 1) / block_cols; }
@@ -81,6 +83,7 @@ struct Version {
 struct Step {
     int line = 0;
     int i = -1, j = -1;                      // 0-based loop indices; -1: outside that loop
+    int w = -1;                              // 0-based index of the warp; -1: the whole thread block
     bool rows_outer = true;                  // the loop over i encloses the one over j
     int head = 0;                            // batch-major
     int touch_begin = 0, touch_end = 0;      // into Trace::touches
