@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/algorithms/bodies.h"
+#include "core/algorithms/warps.h"
 #include "core/reference.h"
 
 namespace flashstep {
@@ -16,20 +17,26 @@ constexpr std::int64_t kMostSteps = std::int64_t{1} << 21;         // about 1 Ki
 
 const std::array kAlgorithms = {&kNaiveSoftmax,    &kSafeSoftmax,       &kOnlineSoftmax,    &kOnlineSoftmaxBlocks,
                                 &kSoftmaxBackward, &kStandardAttention, &kStandardBackward, &kFa1Forward,
-                                &kFa1Backward,     &kFa2Forward,        &kFa2Backward,      &kFa2BackwardTwoPass};
+                                &kFa1Backward,     &kFa2Forward,        &kFa2Backward,      &kFa2BackwardTwoPass,
+                                &kWarpsSplitK,     &kWarpsSplitQ};
 
 // Counting visits every tile of one head; this many take about a minute.
 constexpr std::int64_t kMostTiles = 200'000'000;
 
-// The problem in the blocks that the algorithm takes it in.
+bool in_tiles(const Algorithm& algorithm) {
+    return algorithm.mask_tiles == MaskTiles::Blocks || algorithm.mask_tiles == MaskTiles::WarpRows;
+}
+
+// The problem as the algorithm takes it: in its own blocks, and without what it has no use for.
 Problem as_tiled(const Algorithm& algorithm, Problem problem) {
     if (algorithm.mask_tiles == MaskTiles::Rows) problem.br = 1;
+    problem.base2 = problem.base2 && algorithm.base2;
     return problem;
 }
 
 void refuse_endless(const Algorithm& algorithm, const Problem& p) {
     std::int64_t tiles = 0;
-    if (algorithm.mask_tiles == MaskTiles::Blocks || algorithm.mask_tiles == MaskTiles::Rows)
+    if (in_tiles(algorithm) || algorithm.mask_tiles == MaskTiles::Rows)
         tiles = std::int64_t{p.row_blocks()} * p.col_blocks();
     if (tiles > kMostTiles)
         throw Error(fmt::format("{} with n {}, nk {} in blocks of br {}, bc {} visits {} tiles, the limit is {}",
@@ -77,6 +84,7 @@ void declare_mask(const Algorithm& algorithm, const Problem& p, Machine& machine
             machine.declare_mask(1, p.bc);
             break;
         case MaskTiles::Blocks:
+        case MaskTiles::WarpRows:
             machine.declare_mask(p.br, p.bc);
             break;
     }
@@ -153,8 +161,10 @@ ClosedForm closed_form(const Algorithm& algorithm, const Problem& problem) {
     const std::int64_t heads = p.total_heads() * algorithm.mask_passes, bytes = element_bytes(p.dtype);
     for (int i = 0; i < p.row_blocks(); ++i) {
         const std::int64_t keys = std::min(p.visible_blocks(i) * p.bc, p.nk), rows = std::min(p.br, p.n - i * p.br);
-        form.hbm["M"].read += heads * bytes * keys * (p.mask == MaskShape::Keys ? 1 : rows);
-        form.flops_other += heads * rows * keys;
+        const std::int64_t readers = algorithm.mask_tiles == MaskTiles::WarpRows ? warps_at_work(p.br, rows) : 1;
+        const std::int64_t elements = heads * keys * (p.mask == MaskShape::Keys ? readers : rows);
+        form.hbm["M"].read += bytes * elements;
+        form.flops_other += heads * rows * keys + (p.base2 ? elements : 0);
     }
     return form;
 }

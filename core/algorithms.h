@@ -27,16 +27,19 @@ struct PseudoLine {
 
 // How an algorithm reads the problem's additive mask.
 enum class MaskTiles {
-    None,    // it does not
-    Whole,   // as one stream
-    Rows,    // 1 x B_c
-    Blocks,  // B_r x B_c
+    None,      // it does not
+    Whole,     // as one stream
+    Rows,      // 1 x B_c
+    Blocks,    // B_r x B_c
+    WarpRows,  // B_r x B_c, each warp its own rows
 };
 
 // What a closed form predicts for the whole batch; tests assert == with the counters.
 struct ClosedForm {
     std::map<std::string, HbmBytes> hbm;  // by matrix
     std::int64_t flops_matmul = 0, flops_other = 0, flops_exp = 0;
+    bool counts_sram = false;  // whether it predicts the next three
+    std::int64_t sram_read = 0, sram_write = 0, barriers = 0;
 };
 
 struct Algorithm {
@@ -49,6 +52,7 @@ struct Algorithm {
     std::string_view forward;  // id of the algorithm whose outputs a backward pass starts from; empty: none
     void (*run)(Machine&, const Problem&);      // one head
     ClosedForm (*closed_form)(const Problem&);  // without the additive mask: see closed_form() below
+    bool base2 = false;                         // can take its exponentials in base 2 (Problem::base2)
 };
 
 std::span<const Algorithm> algorithms();

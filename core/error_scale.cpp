@@ -82,6 +82,12 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
             scale = value * (1 + exponent + Ea + spread(Eb, rows, cols));
             break;
         }
+        case Op::Exp2Diff: {
+            constexpr double kLn2 = 0.6931471805599453;
+            const Array exponent = finite(a.value.array() - spread(b.value.array(), rows, cols)).abs();
+            scale = value * (1 + kLn2 * (exponent + Ea + spread(Eb, rows, cols)));
+            break;
+        }
         case Op::Exp:
             scale = value * (1 + Ea);
             break;
@@ -97,6 +103,13 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
         case Op::PadRows:
             scale = Array::Zero(rows, cols);
             scale.topRows(Ea.rows()) = Ea;
+            break;
+        case Op::Part:
+            scale = Ea.block(e.row0, e.col0, rows, cols);
+            break;
+        case Op::Stack:
+            scale.resize(rows, cols);
+            scale << Ea, Eb;
             break;
         case Op::DiagMatrix:
             scale = Matrix(a.scale.row(0).asDiagonal()).array();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 #include "core/error.h"
@@ -16,7 +17,11 @@ namespace {
 struct Index {
     int value = 0;
     bool running = false;
-    std::string text(int offset) const { return running ? "k" : fmt::format("{}", value + offset + 1); }
+    std::string text(int offset) const {
+        if (!running) return fmt::format("{}", value + offset + 1);
+        return value == 0 ? "k" : fmt::format("k+{}", value);  // k runs within a part that starts further on
+    }
+    Index moved(int by) const { return {value + by, running}; }
 };
 
 constexpr Index kRunning{0, true};
@@ -66,7 +71,12 @@ class Explainer {
             case Op::MatMul:
                 return "\\sum_k " + symbols(e.a, r, kRunning) + " " + symbols(e.b, kRunning, c);
             case Op::Scale: {
-                const std::string factor = e.number == trace_.problem.scale ? "\\tau" : number(e.number);
+                const double tau = trace_.problem.scale;
+                const std::string factor = e.number == tau                         ? "\\tau"
+                                           : e.number == tau * std::numbers::log2e ? "(\\tau \\log_2 e)"
+                                           : e.number == std::numbers::log2e       ? "\\log_2 e \\cdot"
+                                           : e.number == std::numbers::ln2         ? "\\ln 2 \\cdot"
+                                                                                   : number(e.number);
                 return factor + " " + product_part(e.a, r, c);
             }
             case Op::Add:
@@ -88,6 +98,9 @@ class Explainer {
             case Op::ExpDiff:
                 return fmt::format("e^{{{} - {}}}", symbols(e.a, r, c),
                                    wrapped(symbols(e.b, r, narrow(e.b, c)), is_sum(e.b)));
+            case Op::Exp2Diff:
+                return fmt::format("2^{{{} - {}}}", symbols(e.a, r, c),
+                                   wrapped(symbols(e.b, r, narrow(e.b, c)), is_sum(e.b)));
             case Op::Exp:
                 return fmt::format("e^{{{}}}", symbols(e.a, r, c));
             case Op::Reciprocal:
@@ -96,6 +109,12 @@ class Explainer {
             case Op::ToHalf:
             case Op::PadRows:
                 return symbols(e.a, r, c);
+            case Op::Part:
+                return symbols(e.a, r.moved(e.row0), c.moved(e.col0));
+            case Op::Stack: {
+                const int above = trace_.exprs[e.a].rows;
+                return r.value < above ? symbols(e.a, r, c) : symbols(e.b, r.moved(-above), c);
+            }
             case Op::DiagMatrix:
                 return "\\mathrm{diag}(" + symbols(e.a, Index{}, c) + ")";
             case Op::Log:
@@ -145,6 +164,8 @@ class Explainer {
                 return sum(trace_.exprs[e.a].cols, [&](int k) { return wrapped(numbers(e.a, r, k)); });
             case Op::ExpDiff:
                 return fmt::format("e^{{{} - {}}}", a(), wrapped(b(), is_sum(e.b)));
+            case Op::Exp2Diff:
+                return fmt::format("2^{{{} - {}}}", a(), wrapped(b(), is_sum(e.b)));
             case Op::Exp:
                 return fmt::format("e^{{{}}}", a());
             case Op::Reciprocal:
@@ -155,6 +176,12 @@ class Explainer {
                 return a();
             case Op::PadRows:
                 return r < trace_.exprs[e.a].rows ? a() : std::string("0");
+            case Op::Part:
+                return numbers(e.a, r + e.row0, c + e.col0);
+            case Op::Stack: {
+                const int above = trace_.exprs[e.a].rows;
+                return r < above ? numbers(e.a, r, c) : numbers(e.b, r - above, c);
+            }
             case Op::DiagMatrix:
                 return r == c ? numbers(e.a, 0, c) : std::string("0");
             case Op::Log:
@@ -184,7 +211,7 @@ class Explainer {
 
     bool is_sum(int expr) const {
         const Op op = trace_.exprs[expr].op;
-        if (op == Op::Transpose || op == Op::Mask) return is_sum(trace_.exprs[expr].a);
+        if (op == Op::Transpose || op == Op::Mask || op == Op::Part) return is_sum(trace_.exprs[expr].a);
         return op == Op::Add || op == Op::Sub || op == Op::MatMul || op == Op::RowSum;
     }
     std::string product_part(int expr, Index r, Index c) const { return wrapped(symbols(expr, r, c), is_sum(expr)); }

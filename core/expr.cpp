@@ -10,6 +10,8 @@ namespace {
 // e^(a - b) where two minus infinities give 0: a row that has seen no key yet weighs nothing.
 double exp_diff_of(double a, double b) { return a == -kInf && b == -kInf ? 0.0 : std::exp(a - b); }
 
+double exp2_diff_of(double a, double b) { return a == -kInf && b == -kInf ? 0.0 : std::exp2(a - b); }
+
 double inverse_of(double a) { return a == 0 ? 0.0 : 1.0 / a; }
 
 template <typename F>
@@ -83,6 +85,8 @@ Matrix exact(const Expr& e, const Matrix* a, const Matrix* b, const Problem& p) 
             return zip(*a, *b, max_of);
         case Op::ExpDiff:
             return zip(*a, *b, exp_diff_of);
+        case Op::Exp2Diff:
+            return zip(*a, *b, exp2_diff_of);
         case Op::RowMax:
             return fold_rows(*a, -kInf, max_of);
         case Op::RowSum:
@@ -98,6 +102,13 @@ Matrix exact(const Expr& e, const Matrix* a, const Matrix* b, const Problem& p) 
         case Op::PadRows: {
             Matrix result = Matrix::Zero(e.rows, e.cols);
             result.topRows(a->rows()) = *a;
+            return result;
+        }
+        case Op::Part:
+            return a->block(e.row0, e.col0, e.rows, e.cols);
+        case Op::Stack: {
+            Matrix result(e.rows, e.cols);
+            result << *a, *b;
             return result;
         }
         case Op::DiagMatrix:

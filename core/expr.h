@@ -25,12 +25,15 @@ enum class Op {
     RowMax,      // column of the rows' maxima
     RowSum,      // column of the rows' sums
     ExpDiff,     // e^(A - B) with e^(-inf - -inf) = 0; B may be a column, broadcast over A's columns
+    Exp2Diff,    // 2^(A - B), the same way
     Exp,         // e^A, guarding nothing
     Log,         // natural logarithm
     Reciprocal,  // 1 / A, inf where A is 0
     Replace,     // A, and number where A is -inf
     ToHalf,      // A rounded to fp16
     PadRows,     // A with zero rows below, up to `rows`
+    Part,        // the `rows` x `cols` of A that start at row0, col0
+    Stack,       // A above B
     DiagMatrix,  // square matrix with the row A on its diagonal
     DiagMul,     // diag(A) B with a column A: row r of B times A[r]
     Inverse,     // 1 / A, and 0 where A is 0
@@ -44,7 +47,7 @@ struct Expr {
     int version = -1;        // Leaf
     double number = 0;       // Scale, Fill
     int rows = 0, cols = 0;  // shape of the result
-    int row0 = 0, col0 = 0;  // Mask: position of A[0, 0] in the score matrix
+    int row0 = 0, col0 = 0;  // Mask: position of A[0, 0] in the score matrix; Part: in A
 };
 
 // The value of one operation from its operands' values (b may be null), rounded as the problem's precision says: double

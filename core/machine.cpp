@@ -27,9 +27,9 @@ std::int64_t size(Shape shape) { return std::int64_t{shape.rows} * shape.cols; }
 
 Machine::Totals& Machine::Totals::add_scaled(const Totals& delta, std::int64_t times) {
     const auto add = [&](auto field) { traffic.*field += delta.traffic.*field * times; };
-    for (auto field : {&Traffic::hbm_read, &Traffic::hbm_write, &Traffic::hbm_init, &Traffic::sram_read,
-                       &Traffic::sram_write, &Traffic::flops_matmul, &Traffic::flops_other, &Traffic::flops_exp,
-                       &Traffic::barriers})
+    for (auto field :
+         {&Traffic::hbm_read, &Traffic::hbm_write, &Traffic::hbm_init, &Traffic::sram_read, &Traffic::sram_write,
+          &Traffic::flops_matmul, &Traffic::flops_other, &Traffic::flops_exp, &Traffic::barriers})
         add(field);
     for (int t = 0; t < kMaxTensors; ++t) {
         hbm[t].read += delta.hbm[t].read * times;
@@ -64,7 +64,7 @@ void Machine::declare_mask(int tile_rows, int tile_cols) {
     mask_tensor_ = tensor(info);
 }
 
-Value Machine::load_mask(int i, int j) {
+Value Machine::load_mask(int i, int j, const Part* part) {
     const Tensor& info = trace_.tensors[mask_tensor_];
     const int block = (info.rows == 1 ? 0 : i) * info.col_blocks() + j;
     const Trace::Range range = trace_.block_range(mask_tensor_, block);
@@ -75,13 +75,19 @@ Value Machine::load_mask(int i, int j) {
         value.data = keep(trace_.value(trace_.versions[version]));
         value.expr = leaf(version);
     }
+    if (part) {
+        const Part own = info.rows == 1 ? Part{0, 1, part->col0, part->cols} : *part;
+        const Value whole = value;
+        value = this->value({.op = Op::Part, .rows = own.rows, .cols = own.cols, .row0 = own.row0, .col0 = own.col0},
+                            &whole, nullptr);
+    }
     touch_hbm(TouchKind::Load, mask_tensor_, block, -1, size(value.shape) * info.element_bytes, version);
     return value;
 }
 
 void Machine::begin_head(int head) {
     head_ = head;
-    loop_i = loop_j = -1;
+    loop_i = loop_j = loop_w = -1;
 }
 
 void Machine::end_head() { close_step(); }
@@ -118,6 +124,7 @@ void Machine::begin_step(int line) {
     step.line = line;
     step.i = loop_i;
     step.j = loop_j;
+    step.w = loop_w;
     step.head = head_;
     step.touch_begin = static_cast<int>(trace_.touches.size());
     step.version_begin = static_cast<int>(trace_.versions.size());
@@ -253,28 +260,33 @@ Value Machine::recorded(Expr expr, const Value* a, const Value* b) {
 
 // ---- Sram ----
 
-Sram::Sram(Machine& machine, const char* name)
-    : machine_(machine), name_(name), element_bytes_(is_statistic(name) ? 4 : element_bytes(machine.problem().dtype)) {}
+Sram::Sram(Machine& machine, const char* name, bool registers)
+    : machine_(machine),
+      name_(name),
+      registers_(registers),
+      element_bytes_(is_statistic(name) ? 4 : element_bytes(machine.problem().dtype)) {}
 
 Sram::~Sram() {
-    if (held_ == 0) return;
+    if (!written_) return;
     machine_.close_step();  // a tile is on chip to the end of the step in which it is last used
     machine_.sram_used_ -= held_;
     if (machine_.recording()) machine_.trace_.lifetimes[tensor_].back().last = machine_.step();
 }
 
 void Sram::write(const Value& value) {
-    const std::int64_t bytes = size(value.shape) * element_bytes_;
+    const std::int64_t bytes = registers_ ? 0 : size(value.shape) * element_bytes_;
     machine_.resize_tile(held_, bytes);
     machine_.totals_.traffic.sram_write += bytes;
     machine_.totals_.stored_values += size(value.shape);
     shape_ = value.shape;
+    written_ = true;
     if (!machine_.recording()) return;
     Trace& trace = machine_.trace_;
     if (tensor_ < 0) {
         Tensor info;
         info.name = name_;
         info.element_bytes = element_bytes_;
+        info.registers = registers_;
         tensor_ = machine_.tensor(info);
         trace.lifetimes[tensor_].push_back({machine_.step(), kAlive});
     }
@@ -299,12 +311,20 @@ Sram& Sram::operator=(Loaded&& loaded) {
     return *this;
 }
 
-Sram::operator Value() const {
-    if (held_ == 0) throw Error(fmt::format("line {}: tile {} is read before it is written", machine_.line(), name_));
-    machine_.totals_.traffic.sram_read += held_;
+Sram::operator Value() const { return operand(held_); }
+
+Value Sram::part(const Part& part) const {
+    const Value whole = operand(registers_ ? 0 : std::int64_t{part.rows} * part.cols * element_bytes_);
+    return machine_.value({.op = Op::Part, .rows = part.rows, .cols = part.cols, .row0 = part.row0, .col0 = part.col0},
+                          &whole, nullptr);
+}
+
+Value Sram::operand(std::int64_t bytes) const {
+    if (!written_) throw Error(fmt::format("line {}: tile {} is read before it is written", machine_.line(), name_));
+    machine_.totals_.traffic.sram_read += bytes;
     Value value{&machine_, shape_, nullptr, -1};
     if (machine_.recording()) {
-        machine_.reads_.push_back({.kind = TouchKind::Read, .tensor = tensor_, .bytes = held_, .version = version_});
+        machine_.reads_.push_back({.kind = TouchKind::Read, .tensor = tensor_, .bytes = bytes, .version = version_});
         value.data = &data_;
         value.expr = machine_.leaf(version_);
     }

@@ -22,6 +22,11 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
+// A part of a tile.
+struct Part {
+    int row0, rows, col0, cols;
+};
+
 class Machine;
 
 // An unnamed temporary. In Count mode it is a shape only; in Record mode `data` lives to the end of the step.
@@ -68,7 +73,7 @@ class Machine {
     // The additive mask in HBM, cut into tiles; before the first head.
     void declare_mask(int tile_rows, int tile_cols);
     bool has_mask() const { return mask_tensor_ >= 0; }
-    Value load_mask(int i, int j);  // counts the read
+    Value load_mask(int i, int j, const Part* part = nullptr);  // counts the read; `part` of the tile
     Shape mask_tile() const { return mask_tile_; }
 
     void begin_head(int head);
@@ -81,7 +86,7 @@ class Machine {
     // For the words below.
     int step() const { return static_cast<int>(trace_.steps.size()) - 1; }
     void begin_step(int line);
-    int loop_i = -1, loop_j = -1;
+    int loop_i = -1, loop_j = -1, loop_w = -1;
     // Computes and notes an operation; b may be null, and a too.
     Value value(const Expr& expr, const Value* a, const Value* b) {
         if (recording()) return recorded(expr, a, b);
@@ -93,6 +98,7 @@ class Machine {
         totals_.traffic.flops_exp += exps;
         totals_.traffic.flops_other += exps;
     }
+    void count_barrier() { ++totals_.traffic.barriers; }
     void jump(const Totals& delta, std::int64_t times) { totals_.add_scaled(delta, times); }
     void stop_modelling_sram() { trace_.sram_modelled = false; }
     bool sram_modelled() const { return trace_.sram_modelled; }
@@ -138,29 +144,43 @@ struct Loaded {
 // A named on-chip tile. Assignment is the recorded write, scope is residency, capacity is checked at every assignment.
 class Sram {
   public:
-    Sram(Machine& machine, const char* name);
+    Sram(Machine& machine, const char* name) : Sram(machine, name, false) {}
     Sram(const Sram&) = delete;
     ~Sram();
 
     Sram& operator=(Loaded&& loaded);  // the end of a load
     Sram& operator=(const Value& value);
     Sram& operator=(const Sram& other) { return *this = static_cast<Value>(other); }
-    operator Value() const;  // an operand: one read
+    operator Value() const;              // an operand: one read
+    Value part(const Part& part) const;  // an operand: one read of these elements
+    Value rows(int first, int count) const { return part({first, count, 0, shape_.cols}); }
     Shape shape() const { return shape_; }
     Machine& machine() const { return machine_; }
+
+  protected:
+    Sram(Machine& machine, const char* name, bool registers);
 
   private:
     friend class Hbm;
     void write(const Value& value);
-    std::int64_t bytes() const { return held_; }
+    Value operand(std::int64_t bytes) const;
 
     Machine& machine_;
     const char* name_;
+    bool registers_;
     int element_bytes_;
+    bool written_ = false;
     Shape shape_;
-    std::int64_t held_ = 0;  // bytes
+    std::int64_t held_ = 0;  // bytes of SRAM
     int tensor_ = -1, version_ = -1;
     Matrix data_;
+};
+
+// A tile that a warp keeps in its registers: it takes no SRAM, and reading or writing it moves no SRAM bytes.
+class Registers : public Sram {
+  public:
+    Registers(Machine& machine, const char* name) : Sram(machine, name, true) {}
+    using Sram::operator=;
 };
 
 // A matrix in HBM, cut into blocks. It has no arithmetic: blocks are loaded to tiles and stored from tiles.
@@ -241,6 +261,7 @@ class At {
     };
     Loop loop_i(int line, int count) { return {machine_, machine_.loop_i, line, 0, count, false}; }
     Loop loop_j(int line, int count) { return {machine_, machine_.loop_j, line, 0, count, false}; }
+    Loop loop_w(int line, int count) { return {machine_, machine_.loop_w, line, 0, count, false}; }  // over warps
     Loop loop_i(int line, int first, int count) { return {machine_, machine_.loop_i, line, first, count, false}; }
     // Iterations that move and compute exactly the same amounts: Count runs one and multiplies.
     Loop each_i(int line, int count) { return {machine_, machine_.loop_i, line, 0, count, true}; }
@@ -270,10 +291,14 @@ Value rescale(const Value& m_old,
               const Value& m_new);  // e^(m_old - m_new): what a value kept relative to m_old is worth
 // -inf where the problem's mask hides the key, after its additive mask is read from HBM and added; tile (i, j).
 Value mask(const Value& scores, int i, int j);
-
-Value mask(const Value& scores);                          // the whole score matrix
-Value softmax(const Value& scores);                       // row by row, as one library call
-Value softmax_gradient(const Value& P, const Value& dP);  // P o (dP - rowsum(P o dP)), as one library call
+Value mask(const Value& scores, int i, int j, const Part& part);  // `scores` is this part of the tile
+Value mask(const Value& scores);                                  // the whole score matrix
+Value in_base(const Value& L);  // a natural logarithm in the base of the exponentials: log2(e) L for base 2
+Value natural(const Value& m);  // the way back: ln(2) m for base 2
+Value stack(const Value& above, const Value& below);
+inline void barrier(Machine& machine) { machine.count_barrier(); }  // all warps of the thread block wait for each other
+Value softmax(const Value& scores);                                 // row by row, as one library call
+Value softmax_gradient(const Value& P, const Value& dP);            // P o (dP - rowsum(P o dP)), as one library call
 Value zeros(Machine& machine, Shape shape);
 Value fill(Machine& machine, Shape shape, double number);
 inline Shape rows(const Sram& tile) { return {tile.shape().rows, 1}; }  // a column with as many rows

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct Problem {
     std::uint64_t seed = 1;       // of the random inputs
     std::int64_t sram_bytes = 0;  // capacity of the on-chip memory in bytes; 0: no limit
 
+    // What QK^T is multiplied by: tau, with log2(e) folded in for base-2 exponentials.
+    double score_scale() const { return base2 ? scale * std::numbers::log2e : scale; }
     int row_blocks() const { return (n + br - 1) / br; }   // T_r
     int col_blocks() const { return (nk + bc - 1) / bc; }  // T_c
     int total_heads() const { return batch * heads; }

@@ -1,6 +1,8 @@
 // The words of the pseudo-code: what each costs, and what each computes.
 #include <fmt/format.h>
 
+#include <numbers>
+
 #include "core/machine.h"
 
 namespace flashstep {
@@ -28,7 +30,7 @@ Value counted(Op op, const char* word, const Value& a, const Value* b, double nu
 // e^(a - b) as the algorithms mean it.
 Value exponential_of_difference(const Value& a, const Value& b) {
     a.machine->count_exp(size(a));
-    return counted(Op::ExpDiff, "difference", a, &b);
+    return counted(a.machine->problem().base2 ? Op::Exp2Diff : Op::ExpDiff, "difference", a, &b);
 }
 
 Value replace_minus_inf(const Value& a, double number) { return elementwise(Op::Replace, "guard", a, nullptr, number); }
@@ -108,11 +110,13 @@ Value rescale(const Value& m_old, const Value& m_new) {
     }
 }
 
-Value mask(const Value& scores, int i, int j) {
+namespace {
+
+Value mask_part(const Value& scores, int i, int j, const Part* part) {
     Machine& machine = *scores.machine;
     Value result = scores;
     if (machine.has_mask()) {
-        const Value M = machine.load_mask(i, j);
+        const Value M = in_base(machine.load_mask(i, j, part));
         result = result + M;
     }
     if (machine.problem().causal) {
@@ -120,14 +124,31 @@ Value mask(const Value& scores, int i, int j) {
         result = machine.value({.op = Op::Mask,
                                 .rows = scores.shape.rows,
                                 .cols = scores.shape.cols,
-                                .row0 = i * machine.mask_tile().rows,
-                                .col0 = j * machine.mask_tile().cols},
+                                .row0 = i * machine.mask_tile().rows + (part ? part->row0 : 0),
+                                .col0 = j * machine.mask_tile().cols + (part ? part->col0 : 0)},
                                &scores_seen, nullptr);
     }
     return machine.meaning(Word::Mask) == Meaning::FiniteSentinel ? replace_minus_inf(result, kMaskSentinel) : result;
 }
 
+}  // namespace
+
+Value mask(const Value& scores, int i, int j) { return mask_part(scores, i, j, nullptr); }
+Value mask(const Value& scores, int i, int j, const Part& part) { return mask_part(scores, i, j, &part); }
 Value mask(const Value& scores) { return mask(scores, 0, 0); }
+
+Value in_base(const Value& L) {
+    return L.machine->problem().base2 ? counted(Op::Scale, "scale", L, nullptr, std::numbers::log2e) : L;
+}
+Value natural(const Value& m) {
+    return m.machine->problem().base2 ? counted(Op::Scale, "scale", m, nullptr, std::numbers::ln2) : m;
+}
+
+Value stack(const Value& above, const Value& below) {
+    if (above.shape.cols != below.shape.cols) refuse("stack", above, below);
+    return above.machine->value(
+        {.op = Op::Stack, .rows = above.shape.rows + below.shape.rows, .cols = above.shape.cols}, &above, &below);
+}
 
 Value softmax(const Value& scores) {
     const Value e = exp_diff(scores, rowmax(scores));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 #include <set>
 
 #include "core/algorithms.h"
@@ -125,7 +126,11 @@ TEST_CASE("every algorithm agrees with plain double on ragged, tiny, causal and 
         for (Problem p : shapes()) {
             p.dtype = DType::Exact;
             check_against_reference(algorithm, p, masked_inputs(p), 1e-14);
+            p.base2 = true;
+            check_against_reference(algorithm, p, masked_inputs(p), 1e-14);
             p.dtype = DType::Fp32;
+            check_against_reference(algorithm, p, masked_inputs(p), 2e-6);
+            p.base2 = false;
             check_against_reference(algorithm, p, masked_inputs(p), 2e-6);
         }
 }
@@ -239,6 +244,7 @@ TEST_CASE("counters equal closed forms, and Count equals Record, for every algor
         for (Problem p : shapes())
             for (DType dtype : {DType::Exact, DType::Fp32, DType::Fp16, DType::Bf16}) {
                 p.dtype = dtype;
+                p.base2 = dtype == DType::Fp16;
                 INFO(algorithm.id << " " << describe(p));
                 const Counts counted = count(algorithm, p), recorded = counts_of(record(algorithm, p, make_inputs(p)));
                 CHECK(counted.traffic == recorded.traffic);
@@ -260,7 +266,63 @@ TEST_CASE("counters equal closed forms, and Count equals Record, for every algor
                 CHECK(counted.traffic.flops_matmul == form.flops_matmul);
                 CHECK(counted.traffic.flops_other == form.flops_other);
                 CHECK(counted.traffic.flops_exp == form.flops_exp);
+                if (!form.counts_sram) continue;
+                CHECK(counted.traffic.sram_read == form.sram_read);
+                CHECK(counted.traffic.sram_write == form.sram_write);
+                CHECK(counted.traffic.barriers == form.barriers);
             }
+}
+
+TEST_CASE(
+    "four warps: splitting Q moves fewer SRAM bytes and takes fewer barriers than splitting K; HBM bytes are equal") {
+    const Problem p = shape(1024, 1024, 64, 64, 64, 64);
+    const Counts k = count(*find_algorithm("warps_split_k"), p), q = count(*find_algorithm("warps_split_q"), p);
+    CHECK(k.hbm == q.hbm);
+    CHECK(k.traffic.flops_matmul == q.traffic.flops_matmul);
+    // Per tile: both bring K_j and V_j (8,192 elements). Split-K reads Q_i four times and K_j, V_j once, and passes 4
+    // O_w on; split-Q reads K_j, V_j four times.
+    const std::int64_t tiles = 16 * 16, rows = 64;
+    CHECK(k.traffic.sram_write + k.traffic.sram_read ==
+          4 * (1024 * 64 + tiles * (2 * 8192 + 4 * 4096 + 2 * 4 * 4096 + 4 * rows * (2 + 4))));
+    CHECK(q.traffic.sram_write + q.traffic.sram_read == 4 * (2 * 1024 * 64 + tiles * (8192 + 4 * 8192)));
+    CHECK(k.traffic.barriers == 3 * tiles);
+    CHECK(q.traffic.barriers == 2 * tiles + 16);
+    CHECK(k.traffic.flops_exp > q.traffic.flops_exp);
+    CHECK(k.sram_peak - q.sram_peak == 4 * 4 * rows * (64 + 2));  // the partial results
+}
+
+TEST_CASE("base-2 exponentials: the state is in base 2, L is natural, and algorithms without them ignore the wish") {
+    Problem p = shape(4, 4, 3, 3, 2, 2);
+    p.dtype = DType::Exact;
+    const Inputs in = make_inputs(p);
+    const Trace natural = record(*find_algorithm("fa2_forward"), p, in);
+    p.base2 = true;
+    const Trace base2 = record(*find_algorithm("fa2_forward"), p, in);
+    const auto tile = [](const Trace& trace, const char* name) {
+        const int tensor = trace.find(name, Space::Sram);
+        int last = -1;
+        for (int v = 0; v < static_cast<int>(trace.versions.size()); ++v)
+            if (trace.versions[v].tensor == tensor) last = v;
+        return Matrix(trace.value(trace.versions[last]));
+    };
+    CHECK(difference(tile(base2, "S_ij"), tile(natural, "S_ij") * std::numbers::log2e) < 1e-14);
+    CHECK(difference(tile(base2, "m_i"), tile(natural, "m_i") * std::numbers::log2e) < 1e-14);
+    CHECK(difference(tile(base2, "P_ij"), tile(natural, "P_ij")) < 1e-14);
+    CHECK(difference(tile(base2, "l_i"), tile(natural, "l_i")) < 1e-14);
+    CHECK(difference(final_matrix(base2, "L", 0), final_matrix(natural, "L", 0)) < 1e-14);
+    CHECK_FALSE(record(*find_algorithm("fa1_forward"), p, in).problem.base2);
+}
+
+TEST_CASE("L from base-2 exponentials is natural: rows with L = 2 and L = 8 merge with weights 0.2 and 0.8") {
+    Problem p = shape(1, 2, 1, 1, 1, 1);
+    p.dtype = DType::Exact, p.base2 = true, p.scale = 1;
+    Inputs in = make_inputs(p);
+    in.Q[0] << 1;
+    in.K[0] << std::log(2), std::log(8);
+    in.V[0] << 0, 1;
+    const Trace trace = record(*find_algorithm("fa2_forward"), p, in);
+    CHECK(final_matrix(trace, "L", 0)(0, 0) == doctest::Approx(std::log(10)));
+    CHECK(final_matrix(trace, "O", 0)(0, 0) == doctest::Approx(0.8));
 }
 
 TEST_CASE("vector H: HBM elements of standard attention and FlashAttention-2 per head") {

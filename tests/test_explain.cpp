@@ -72,6 +72,12 @@ class Calculator {
             CHECK(take("}"));
             return a == -kInf && b == -kInf ? 0 : std::exp(a - b);
         }
+        if (take("2^{")) {
+            const double a = product();
+            const double b = take("-") ? product() : 0;
+            CHECK(take("}"));
+            return a == -kInf && b == -kInf ? 0 : std::exp2(a - b);
+        }
         if (take("\\max(")) {
             double value = sum();
             while (take(",")) value = std::max(value, sum());
@@ -118,7 +124,7 @@ TEST_CASE("the numbers of every cell of every algorithm evaluate to its value") 
     for (const Algorithm& algorithm : algorithms())
         for (bool causal : {false, true}) {
             Problem p = find_preset("n4d3")->problem;
-            p.causal = causal;
+            p.causal = p.base2 = causal;
             p.nk = 3;
             p.scale = 0.7;
             p.dtype = DType::Exact;

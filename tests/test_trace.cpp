@@ -31,6 +31,8 @@ std::string text_of(const Trace& trace) {
         const Step& step = trace.steps[s];
         text += fmt::format("step {} line {} i {} j {} sram {} hbm read {} write {}\n", s, step.line, step.i + 1,
                             step.j + 1, step.sram_bytes, step.total.hbm_read, step.total.hbm_write);
+        if (step.w >= 0) text += fmt::format("  warp {}\n", step.w + 1);
+        if (step.total.barriers > 0) text += fmt::format("  barriers {}\n", step.total.barriers);
         for (int t = step.touch_begin; t < step.touch_end; ++t) {
             const Touch& touch = trace.touches[t];
             constexpr const char* kKinds[] = {"load", "store", "init", "read", "write"};

@@ -7,7 +7,8 @@
 
 namespace flashstep {
 
-extern const Algorithm kNaiveSoftmax, kSafeSoftmax, kOnlineSoftmax, kOnlineSoftmaxBlocks, kSoftmaxBackward, kStandardAttention,
-    kStandardBackward, kFa1Forward, kFa1Backward, kFa2Forward, kFa2Backward, kFa2BackwardTwoPass;
+extern const Algorithm kNaiveSoftmax, kSafeSoftmax, kOnlineSoftmax, kOnlineSoftmaxBlocks, kSoftmaxBackward,
+    kStandardAttention, kStandardBackward, kFa1Forward, kFa1Backward, kFa2Forward, kFa2Backward, kFa2BackwardTwoPass,
+    kWarpsSplitK, kWarpsSplitQ;
 
 }  // namespace flashstep

@@ -53,8 +53,8 @@ void run(Machine& m, const Problem& p) {
             Sram Q_i{m, "Q_i"}, dO_i{m, "dO_i"}, L_i{m, "L_i"}, D_i{m, "D_i"}, S_ij{m, "S_ij"}, P_ij{m, "P_ij"},
                  dP_ij{m, "dP_ij"}, dS_ij{m, "dS_ij"}, dQ_ij{m, "dQ_ij"};
             at( 9);  Q_i = Q.load(i);  dO_i = dO.load(i);  L_i = L.load(i);  D_i = D.load(i);
-            at(10);  S_ij = mask(p.scale * (Q_i * T(K_j)), i, j);
-            at(11);  P_ij = exp_diff(S_ij, L_i);
+            at(10);  S_ij = mask(p.score_scale() * (Q_i * T(K_j)), i, j);
+            at(11);  P_ij = exp_diff(S_ij, in_base(L_i));
             at(12);  dV_j = dV_j + T(P_ij) * dO_i;
             at(13);  dP_ij = dO_i * T(V_j);
             at(14);  dS_ij = hadamard(P_ij, dP_ij - D_i);
@@ -90,7 +90,7 @@ ClosedForm closed_form(const Problem& p) {
         form.hbm["dQ"].write += heads * bytes * rows * d;
         form.flops_matmul += heads * 2 * rows * keys * (3 * d + 2 * dv);
         // scale, subtract, exp, subtract D, times P per score; dQ; dK and dV per tile
-        form.flops_other += heads * (rows * (5 * keys + 2 * d) + tiles * keys * (2 * d + dv));
+        form.flops_other += heads * (rows * (5 * keys + 2 * d + (p.base2 ? 1 : 0)) + tiles * keys * (2 * d + dv));
         form.flops_exp += heads * rows * keys;
     }
     return form;
@@ -107,6 +107,7 @@ const Algorithm kFa2Backward{"fa2_backward",
                              1,
                              "fa2_forward",
                              run,
-                             closed_form};
+                             closed_form,
+                             true};
 
 }  // namespace flashstep

@@ -49,7 +49,7 @@ void run(Machine& m, const Problem& p) {
         for (int j : at.loop_j(4, p.visible_blocks(i))) {
             Sram K_j{m, "K_j"}, V_j{m, "V_j"}, S_ij{m, "S_ij"}, P_ij{m, "P_ij"}, dP_ij{m, "dP_ij"}, dS_ij{m, "dS_ij"};
             at( 5);  K_j = K.load(j);  V_j = V.load(j);
-            at( 6);  S_ij = mask(p.scale * (Q_i * T(K_j)), i, j);  P_ij = exp_diff(S_ij, L_i);
+            at( 6);  S_ij = mask(p.score_scale() * (Q_i * T(K_j)), i, j);  P_ij = exp_diff(S_ij, in_base(L_i));
             at( 7);  dP_ij = dO_i * T(V_j);  dS_ij = hadamard(P_ij, dP_ij - D_i);
             at( 8);  dQ_i = dQ_i + p.scale * (dS_ij * K_j);
         }
@@ -62,7 +62,7 @@ void run(Machine& m, const Problem& p) {
             Sram Q_i{m, "Q_i"}, dO_i{m, "dO_i"}, L_i{m, "L_i"}, D_i{m, "D_i"}, S_ij{m, "S_ij"}, P_ij{m, "P_ij"},
                  dP_ij{m, "dP_ij"}, dS_ij{m, "dS_ij"};
             at(13);  Q_i = Q.load(i);  dO_i = dO.load(i);  L_i = L.load(i);  D_i = D.load(i);
-            at(14);  S_ij = mask(p.scale * (Q_i * T(K_j)), i, j);  P_ij = exp_diff(S_ij, L_i);
+            at(14);  S_ij = mask(p.score_scale() * (Q_i * T(K_j)), i, j);  P_ij = exp_diff(S_ij, in_base(L_i));
             at(15);  dV_j = dV_j + T(P_ij) * dO_i;
             at(16);  dP_ij = dO_i * T(V_j);  dS_ij = hadamard(P_ij, dP_ij - D_i);
             at(17);  dK_j = dK_j + p.scale * (T(dS_ij) * Q_i);
@@ -94,7 +94,7 @@ ClosedForm closed_form(const Problem& p) {
         form.hbm["K"].read += heads * bytes * keys * d;
         form.hbm["V"].read += heads * bytes * keys * dv;
         form.flops_matmul += heads * 2 * rows * keys * (2 * d + dv);
-        form.flops_other += heads * rows * (5 * keys + tiles * 2 * d);
+        form.flops_other += heads * rows * (5 * keys + tiles * (2 * d + (p.base2 ? 1 : 0)));
         form.flops_exp += heads * rows * keys;
     }
     for (int j = 0; j < p.col_blocks(); ++j) {
@@ -105,7 +105,7 @@ ClosedForm closed_form(const Problem& p) {
         form.hbm["L"].read += heads * 4 * rows;
         form.hbm["D"].read += heads * 4 * rows;
         form.flops_matmul += heads * 2 * rows * keys * (2 * d + 2 * dv);
-        form.flops_other += heads * (rows * 5 * keys + tiles * keys * (2 * d + dv));
+        form.flops_other += heads * (rows * (5 * keys + (p.base2 ? 1 : 0)) + tiles * keys * (2 * d + dv));
         form.flops_exp += heads * rows * keys;
     }
     return form;
@@ -122,6 +122,7 @@ const Algorithm kFa2BackwardTwoPass{"fa2_backward_two_pass",
                                     2,
                                     "fa2_forward",
                                     run,
-                                    closed_form};
+                                    closed_form,
+                                    true};
 
 }  // namespace flashstep

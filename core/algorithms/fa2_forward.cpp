@@ -40,13 +40,13 @@ void run(Machine& m, const Problem& p) {
         for (int j : at.loop_j(6, p.visible_blocks(i))) {
             Sram K_j{m, "K_j"}, V_j{m, "V_j"}, S_ij{m, "S_ij"}, P_ij{m, "P_ij"}, m_old{m, "m_old"};
             at( 7);  K_j = K.load(j);  V_j = V.load(j);
-            at( 8);  S_ij = mask(p.scale * (Q_i * T(K_j)), i, j);
+            at( 8);  S_ij = mask(p.score_scale() * (Q_i * T(K_j)), i, j);
             at( 9);  m_old = m_i;  m_i = max(m_old, rowmax(S_ij));  P_ij = exp_diff(S_ij, m_i);
                      l_i = diag(rescale(m_old, m_i)) * l_i + rowsum(P_ij);
             at(10);  O_i = diag(rescale(m_old, m_i)) * O_i + P_ij * V_j;
         }
         at(12);  O_i = inv(diag(l_i)) * O_i;
-        at(13);  L_i = m_i + log(l_i);
+        at(13);  L_i = natural(m_i) + log(l_i);
         at(14);  O.store(i, O_i);
         at(15);  L.store(i, L_i);
     }
@@ -70,7 +70,7 @@ ClosedForm closed_form(const Problem& p) {
     form.hbm["Q"].read = heads * bytes * n * p.d;
     form.hbm["O"].write = heads * bytes * n * p.dv;
     form.hbm["L"].write = heads * 4 * n;
-    form.flops_other += heads * n * (1 + p.dv + 2);
+    form.flops_other += heads * n * (1 + p.dv + 2 + (p.base2 ? 1 : 0));  // m_i back to the natural logarithm
     return form;
 }
 
@@ -85,6 +85,7 @@ const Algorithm kFa2Forward{"fa2_forward",
                             1,
                             {},
                             run,
-                            closed_form};
+                            closed_form,
+                            true};
 
 }  // namespace flashstep
