@@ -2,6 +2,7 @@
 #include "core/io/file.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -15,28 +16,61 @@
 namespace flashstep::io {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
+std::string_view kind_of(const fs::file_status& status) {
+    switch (status.type()) {
+        case fs::file_type::fifo:
+            return "pipe";
+        case fs::file_type::socket:
+            return "socket";
+        case fs::file_type::block:
+        case fs::file_type::character:
+            return "device";
+        default:
+            return "special file";
+    }
+}
+
+// Writes a file from its beginning; 0 or the system's error number.
+int put(const std::string& path, const char* mode, std::string_view bytes) {
+    errno = 0;
+    File file(std::fopen(path.c_str(), mode));
+    if (!file) return errno;
+    bool ok = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+    const int error = errno;
+    ok = std::fclose(file.release()) == 0 && ok;  // a full disk may show only here
+    return ok ? 0 : error ? error : errno ? errno : EIO;
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored))
-        throw Error(fmt::format("{} is a folder, not a file", quoted(path, 200)));
+    std::error_code failed;
+    const fs::file_status status = fs::status(path, failed);
+    if (fs::is_directory(status)) throw Error(fmt::format("{} is a folder, not a file", quoted(path, 200)));
+    if (fs::exists(status) && !fs::is_regular_file(status))  // opening a pipe may wait for ever, a device has no end
+        throw Error(fmt::format("{} is a {}, not a regular file", quoted(path, 200), kind_of(status)),
+                    "save its content to a file first");
+    const auto too_large = [&] {
+        return Error(
+            fmt::format("{} is larger than {} bytes, the most that is read", quoted(path, 200), kMaxFileBytes));
+    };
+    if (const std::uintmax_t size = fs::file_size(path, failed); !failed && size > kMaxFileBytes) throw too_large();
     errno = 0;
     const File file(std::fopen(path.c_str(), "rb"));
     if (!file) throw Error(fmt::format("cannot read {}: {}", quoted(path, 200), std::strerror(errno)));
-    // In pieces, because a pipe has no size and a file's may change.
+    // In pieces, because the size may change, and some files under /proc say that it is 0.
     std::string bytes;
     std::array<char, 1 << 16> piece;
     while (const std::size_t got = std::fread(piece.data(), 1, piece.size(), file.get())) {
         bytes.append(piece.data(), got);
-        if (static_cast<std::int64_t>(bytes.size()) > kMaxFileBytes)
-            throw Error(
-                fmt::format("{} is larger than {} bytes, the most that is read", quoted(path, 200), kMaxFileBytes));
+        if (static_cast<std::int64_t>(bytes.size()) > kMaxFileBytes) throw too_large();
     }
     if (std::ferror(file.get()))
         throw Error(fmt::format("cannot read {}: {}", quoted(path, 200), std::strerror(errno)));
@@ -44,11 +78,31 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, std::string_view bytes) {
-    errno = 0;
-    File file(std::fopen(path.c_str(), "wb"));
-    bool ok = file && std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
-    if (file) ok = std::fclose(file.release()) == 0 && ok;  // a full disk may show only here
-    if (!ok) throw Error(fmt::format("cannot write {}: {}", quoted(path, 200), std::strerror(errno)));
+    const auto refuse = [&](const std::string& reason) {
+        throw Error(fmt::format("cannot write {}: {}", quoted(path, 200), reason));
+    };
+    std::error_code failed;
+    const fs::file_status old = fs::status(path, failed), link = fs::symlink_status(path, failed);
+    if (fs::is_directory(old)) refuse(std::strerror(EISDIR));
+    const bool to_device = fs::exists(old) && !fs::is_regular_file(old),
+               dangling = fs::is_symlink(link) && !fs::exists(old);
+    if (to_device || dangling) {  // nothing there that could be lost
+        if (const int error = put(path, "wb", bytes)) refuse(std::strerror(error));
+        return;
+    }
+    // What a link points to is replaced, not the link. The new file is in the same folder, so that it can be renamed.
+    const fs::path target = fs::exists(old) ? fs::canonical(path) : fs::path(path);
+    const fs::path fresh = target.parent_path() / fmt::format(".flashstep-{}.part", ::getpid());
+    if (const int error = put(fresh.string(), "wbx", bytes)) {
+        if (error != EEXIST) fs::remove(fresh, failed);
+        refuse(std::strerror(error));
+    }
+    if (fs::exists(old)) fs::permissions(fresh, old.permissions(), failed);
+    fs::rename(fresh, target, failed);
+    if (!failed) return;
+    const std::string reason = failed.message();
+    fs::remove(fresh, failed);
+    refuse(reason);
 }
 
 std::string quoted(std::string_view text, std::size_t most) {

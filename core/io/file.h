@@ -12,10 +12,11 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 26;
 // Most bytes of a file that is read: kMaxElements numbers of 16 characters each.
 constexpr std::int64_t kMaxFileBytes = kMaxElements * 16;
 
-// The bytes of a file. Throws Error: missing, a folder, not readable, larger than kMaxFileBytes.
+// The bytes of a file. Throws Error: missing, a folder, a pipe or a device, not readable, larger than kMaxFileBytes.
 std::string read_file(const std::string& path);
 
-// Replaces the file. Throws Error naming it and the system's reason.
+// Replaces the file at once: after an error the old one is still there. Pipes and devices are written to. Throws Error
+// naming the file and the system's reason.
 void write_file(const std::string& path, std::string_view bytes);
 
 // Text from outside as it may stand in a message: in quotes, at most `most` bytes, control characters as '?'.

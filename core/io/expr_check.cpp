@@ -1,0 +1,162 @@
+// Shapes and sizes of expression trees.
+#include "core/io/expr_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace flashstep::io {
+namespace {
+
+// An explanation writes a tree out, and up to 8 terms of every sum in it. The trees of all lines of all algorithms are
+// far smaller; a damaged one must not grow without end.
+constexpr int kMostDepth = 64;
+constexpr std::int64_t kMostTerms = 1 << 16, kTermsOfSum = 8;
+
+struct Size {
+    int depth = 1;
+    std::int64_t terms = 1;
+};
+
+class Checker {
+  public:
+    Checker(const Trace& trace, const Refuse& refuse) : t_(trace), refuse_(refuse), sizes_(trace.exprs.size()) {}
+
+    void check() {
+        most_elements_ = 64 * static_cast<std::int64_t>(t_.values.size()) + 4096;
+        for (std::size_t k = 0; k < t_.exprs.size(); ++k) expr(k);
+    }
+
+  private:
+    void need(bool ok, std::size_t k, std::string_view expected, std::string_view found) const {
+        if (!ok) refuse_(Record::Expr, k, fmt::format("expected {}, found {}", expected, found));
+    }
+    void need(bool ok, std::size_t k, std::string_view expected, std::int64_t found) const {
+        if (!ok) need(false, k, expected, std::to_string(found));
+    }
+
+    static int operands(Op op) {
+        switch (op) {
+            case Op::Leaf:
+            case Op::Input:
+            case Op::Fill:
+                return 0;
+            case Op::MatMul:
+            case Op::Add:
+            case Op::Sub:
+            case Op::Mul:
+            case Op::Div:
+            case Op::Max:
+            case Op::ExpDiff:
+            case Op::Exp2Diff:
+            case Op::DiagMul:
+            case Op::Stack:
+                return 2;
+            default:
+                return 1;
+        }
+    }
+
+    // An operand was made before.
+    const Expr& operand(std::size_t k, int index) const {
+        need(index >= 0 && index < static_cast<int>(k), k, "an operand that was made before", index);
+        return t_.exprs[static_cast<std::size_t>(index)];
+    }
+
+    void expr(std::size_t k) {
+        const Expr& e = t_.exprs[k];
+        need(e.rows >= 1 && e.cols >= 1 && std::int64_t{e.rows} * e.cols <= most_elements_, k,
+             fmt::format("a shape with 1 to {} elements", most_elements_), fmt::format("{} x {}", e.rows, e.cols));
+        need(e.row0 >= 0 && e.row0 <= kMaxRows, k, "a first row from 0 up", e.row0);
+        need(e.col0 >= 0 && e.col0 <= kMaxRows, k, "a first column from 0 up", e.col0);
+        const int count = operands(e.op);
+        if (count < 1) need(e.a == -1, k, "no operand", e.a);
+        if (count < 2) need(e.b == -1, k, "no second operand", e.b);
+        if (e.op == Op::Leaf)
+            leaf(k);
+        else
+            need(e.version == -1, k, "no version", e.version);
+        if (count == 0) return;
+        const Expr& a = operand(k, e.a);
+        const Expr& b = count == 2 ? operand(k, e.b) : a;
+        need(shapes_fit(e, a, b), k, "operands whose shapes fit the operation",
+             fmt::format("{} x {} and {} x {} for {} x {}", a.rows, a.cols, b.rows, b.cols, e.rows, e.cols));
+
+        const Size& left = sizes_[static_cast<std::size_t>(e.a)];
+        const Size right = count == 2 ? sizes_[static_cast<std::size_t>(e.b)] : Size{0, 0};
+        const bool sum = e.op == Op::MatMul || e.op == Op::RowSum || e.op == Op::RowMax;
+        sizes_[k].depth = 1 + std::max(left.depth, right.depth);
+        sizes_[k].terms = 1 + (sum ? kTermsOfSum : 1) * (left.terms + right.terms);
+        need(sizes_[k].depth <= kMostDepth, k, fmt::format("a tree at most {} deep", kMostDepth), "a deeper one");
+        need(sizes_[k].terms <= kMostTerms, k, fmt::format("a tree of at most {} terms", kMostTerms), sizes_[k].terms);
+    }
+
+    // A leaf is made after its version, and that after its expression: no value depends on itself.
+    void leaf(std::size_t k) const {
+        const Expr& e = t_.exprs[k];
+        need(e.version >= 0 && e.version < static_cast<int>(t_.versions.size()), k,
+             fmt::format("one of {} versions", t_.versions.size()), e.version);
+        const Version& v = t_.versions[static_cast<std::size_t>(e.version)];
+        need(v.rows == e.rows && v.cols == e.cols, k, fmt::format("the shape of its version, {} x {}", v.rows, v.cols),
+             fmt::format("{} x {}", e.rows, e.cols));
+        need(v.expr < static_cast<int>(k), k, "a version of an expression before this one", v.expr);
+    }
+
+    static bool shapes_fit(const Expr& e, const Expr& a, const Expr& b) {
+        const bool as_a = e.rows == a.rows && e.cols == a.cols;
+        switch (e.op) {
+            case Op::Leaf:
+            case Op::Input:
+            case Op::Fill:
+                return true;
+            case Op::MatMul:
+                return a.cols == b.rows && e.rows == a.rows && e.cols == b.cols;
+            case Op::Transpose:
+                return e.rows == a.cols && e.cols == a.rows;
+            case Op::Add:
+            case Op::Sub:
+            case Op::Mul:
+            case Op::Div:
+            case Op::Max:
+            case Op::ExpDiff:
+            case Op::Exp2Diff:  // b as large as a, a column, a row or one number
+                return as_a && (b.rows == a.rows || b.rows == 1) && (b.cols == a.cols || b.cols == 1);
+            case Op::RowMax:
+            case Op::RowSum:
+                return e.rows == a.rows && e.cols == 1;
+            case Op::PadRows:
+                return e.rows >= a.rows && e.cols == a.cols;
+            case Op::Part:
+                return e.rows <= a.rows - e.row0 && e.cols <= a.cols - e.col0;
+            case Op::Stack:
+                return e.cols == a.cols && e.cols == b.cols && e.rows == std::int64_t{a.rows} + b.rows;
+            case Op::DiagMatrix:
+                return a.rows == 1 && e.rows == a.cols && e.cols == a.cols;
+            case Op::DiagMul:
+                return a.cols == 1 && a.rows == b.rows && e.rows == b.rows && e.cols == b.cols;
+            case Op::Scale:
+            case Op::Exp:
+            case Op::Log:
+            case Op::Reciprocal:
+            case Op::Replace:
+            case Op::ToHalf:
+            case Op::Inverse:
+            case Op::Mask:
+                return as_a;
+        }
+        return false;
+    }
+
+    const Trace& t_;
+    const Refuse& refuse_;
+    std::vector<Size> sizes_;
+    std::int64_t most_elements_ = 0;
+};
+
+}  // namespace
+
+void check_exprs(const Trace& trace, const Refuse& refuse) { Checker(trace, refuse).check(); }
+
+}  // namespace flashstep::io
