@@ -23,6 +23,7 @@ struct KernelInfo {
     std::vector<std::string_view> order_dependent;
     // True: the kernel's HBM bytes equal the mirror's, tensor by tensor. False: they equal `own_bytes`'s closed form.
     bool bytes_equal_mirror;
+    bool base2 = false;  // its exponentials are in base 2; so are its mirror's then (Problem::base2)
 };
 
 std::span<const KernelInfo> kernels();

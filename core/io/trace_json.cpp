@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "core/first_non_finite.h"
+
 namespace flashstep::io {
 namespace {
 
@@ -13,7 +15,8 @@ Json hbm_json(const HbmBytes& bytes) { return {{"read", bytes.read}, {"write", b
 Json traffic_json(const Traffic& t) {
     return {{"hbm", {{"read", t.hbm_read}, {"write", t.hbm_write}, {"init", t.hbm_init}}},
             {"sram", {{"read", t.sram_read}, {"write", t.sram_write}}},
-            {"flops", {{"matmul", t.flops_matmul}, {"other", t.flops_other}, {"exp", t.flops_exp}}}};
+            {"flops", {{"matmul", t.flops_matmul}, {"other", t.flops_other}, {"exp", t.flops_exp}}},
+            {"barriers", t.barriers}};
 }
 
 Json memory_json(const Memory& memory) {
@@ -27,6 +30,7 @@ Json tensor_json(const Tensor& tensor) {
         json["role"] = kRoles[static_cast<std::size_t>(tensor.role)];
         json["per"] = tensor.per == PerHead::Query ? "query head" : "key/value head";
     }
+    if (tensor.space == Space::Sram) json["registers"] = tensor.registers;
     json["rows"] = tensor.rows;
     json["cols"] = tensor.cols;
     if (tensor.space == Space::Hbm) json["block_rows"] = tensor.block_rows, json["block_cols"] = tensor.block_cols;
@@ -57,6 +61,19 @@ Json write_json(const Trace& trace, const Version& version) {
     return json;
 }
 
+Json non_finite_json(const Trace& trace) {
+    const auto found = first_non_finite(trace);
+    if (!found) return nullptr;
+    const Version& version = trace.versions[static_cast<std::size_t>(found->version)];
+    const Tensor& tensor = trace.tensors[static_cast<std::size_t>(version.tensor)];
+    const Trace::Range at =
+        tensor.space == Space::Hbm ? trace.block_range(version.tensor, version.block) : Trace::Range{};
+    return {{"step", version.step},           {"line", trace.steps[static_cast<std::size_t>(version.step)].line},
+            {"tensor", tensor.name},          {"row0", at.row0 + found->row},
+            {"col0", at.col0 + found->col},   {"value", json_number(trace.value(version)(found->row, found->col))},
+            {"text", describe(trace, *found)}};
+}
+
 Json step_json(const Trace& trace, int number) {
     const Step& step = trace.steps[static_cast<std::size_t>(number)];
     Json json = {{"step", number}, {"line", step.line}};
@@ -64,6 +81,7 @@ Json step_json(const Trace& trace, int number) {
     json["head0"] = step.head % trace.problem.heads;
     json["i0"] = index_or_null(step.i);
     json["j0"] = index_or_null(step.j);
+    json["warp0"] = index_or_null(step.w);
     json["touches"] = Json::array();
     for (int t = step.touch_begin; t < step.touch_end; ++t)
         json["touches"].push_back(touch_json(trace, trace.touches[static_cast<std::size_t>(t)]));
@@ -93,6 +111,7 @@ Json problem_json(const Problem& p) {
             {"heads", p.heads},
             {"kv_heads", p.kv_heads},
             {"dtype", std::string(name(p.dtype))},
+            {"base2", p.base2},
             {"seed", p.seed},
             {"sram", p.sram_bytes}};
 }
@@ -127,6 +146,7 @@ Json trace_json(const Algorithm& algorithm, const Trace& trace) {
     for (const Tensor& tensor : trace.tensors) json["tensors"].push_back(tensor_json(tensor));
     json["memory"] = memory_json(trace.memory);
     json["sram_peak"] = trace.sram_modelled ? Json(trace.sram_peak) : Json();
+    json["first_non_finite"] = non_finite_json(trace);
     json["steps"] = Json::array();
     for (int k = 0; k <= trace.last_step(); ++k) json["steps"].push_back(step_json(trace, k));
     return json;

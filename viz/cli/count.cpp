@@ -26,6 +26,7 @@ std::string count_page(const Algorithm& algorithm, const Problem& problem, const
         page += "SRAM       not modelled (library calls stream their operands)\n";
     page += fmt::format("FLOPs      matmul {}, other {}, of these exponentials {}\n", t.flops_matmul, t.flops_other,
                         t.flops_exp);
+    if (t.barriers > 0) page += fmt::format("barriers   {} (each of one thread block)\n", t.barriers);
     page += fmt::format("HBM memory inputs {}, outputs {}, extra {} bytes\n", c.memory.inputs, c.memory.outputs,
                         c.memory.extra);
     page += fmt::format("steps      {}\n", c.steps);

@@ -31,6 +31,7 @@ Defaults defaults_of(const gpu::KernelInfo& kernel) {
     Defaults defaults;
     if (!kernel.dtypes.empty()) defaults.dtype = kernel.dtypes.front();
     if (!kernel.head_dims.empty()) defaults.d = kernel.head_dims.front();
+    defaults.base2 = kernel.base2;
     return defaults;
 }
 

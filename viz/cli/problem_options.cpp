@@ -151,6 +151,13 @@ ProblemOptions::ProblemOptions(CLI::App& command) {
         ->disable_flag_override()
         ->trigger_on_parse()
         ->group("Problem");
+    command
+        .add_flag_function(
+            "--base2,!--no-base2", [this](std::int64_t on) { typed("--base2", on > 0 ? "1" : "0"); },
+            "FlashAttention-2: exponentials as 2^x, log2(e) folded into the scale")
+        ->disable_flag_override()
+        ->trigger_on_parse()
+        ->group("Problem");
     add("--dtype", "FORMAT", "exact, fp32, fp16 or bf16 (fp32)");
     add("--seed", "NUMBER", "of the random inputs (1)");
     add("--sram", "BYTES",
@@ -221,7 +228,7 @@ Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std:
     const Preset* preset = preset_.empty() ? nullptr : find_preset(preset_);
     Problem p = preset ? preset->problem : Problem{};
     if (!preset) {
-        p.d = p.dv = defaults.d, p.br = defaults.br, p.bc = defaults.bc, p.dtype = defaults.dtype;
+        p.d = p.dv = defaults.d, p.br = defaults.br, p.bc = defaults.bc, p.dtype = defaults.dtype, p.base2 = defaults.base2;
         p.nk = p.n, p.scale = default_scale(p.d);
     }
     // What followed from another value keeps following it: K has as many rows as Q, V as many columns as K, tau is
@@ -237,6 +244,7 @@ Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std:
     for (const auto& [option, text] : given_) {
         if (option == "--scale") p.scale = finite_number(option, text);
         if (option == "--causal") p.causal = text == "1";
+        if (option == "--base2") p.base2 = text == "1";
         if (option == "--seed") p.seed = seed_number(option, text);
         if (option == "--sram") p.sram_bytes = whole_number(option, text, 0, std::numeric_limits<std::int64_t>::max());
         if (option == "--dtype") {

@@ -16,6 +16,7 @@ namespace flashstep::cli {
 struct Defaults {
     int d = 3, br = 2, bc = 2;
     DType dtype = DType::Fp32;
+    bool base2 = false;
 };
 
 struct Request {

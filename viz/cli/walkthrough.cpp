@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/first_non_finite.h"
 #include "core/plain_formula.h"
 
 namespace flashstep::cli {
@@ -114,6 +115,7 @@ class Walk {
         std::string where;
         if (step.i >= 0) where += fmt::format("  i={}", step.i + 1);
         if (step.j >= 0) where += fmt::format(" j={}", step.j + 1);
+        if (step.w >= 0) where += fmt::format(" warp {}", step.w + 1);
         page_.line("step {}  line {}{}  |  {}", number_of_step, step.line, where, text_of(step.line));
         for (int t = step.touch_begin; t < step.touch_end; ++t) print_move(trace_.touches[static_cast<std::size_t>(t)]);
         for (int v = step.version_begin; v < step.version_end; ++v) print_write(v);
@@ -183,6 +185,8 @@ class Walk {
             page_.line("SRAM peak: {} bytes.", trace_.sram_peak);
         else
             page_.line("SRAM: not modelled (library calls stream their operands).");
+        if (total.barriers > 0) page_.line("Barriers: {}.", total.barriers);
+        if (const auto found = first_non_finite(trace_)) page_.line("First not finite: {}.", describe(trace_, *found));
         if (!kernel_) return;
         const Comparison& c = *kernel_->comparison;
         if (c.verdict == Verdict::Equal)
@@ -244,6 +248,8 @@ std::string problem_line(const Problem& p) {
     std::string line =
         fmt::format("N={} Nk={} d={} dv={}, B_r={} B_c={} ({} x {} tiles), scale {:.6g}, {}{}", p.n, p.nk, p.d, p.dv,
                     p.br, p.bc, p.row_blocks(), p.col_blocks(), p.scale, name(p.dtype), p.causal ? ", causal" : "");
+    if (p.mask != MaskShape::None) line += p.mask == MaskShape::Keys ? ", a mask of [Nk]" : ", a mask of [N, Nk]";
+    if (p.base2) line += ", base-2 exponentials";
     if (p.total_heads() > 1 || p.kv_heads > 1)
         line += fmt::format(", batch {}, {} heads, {} key/value heads", p.batch, p.heads, p.kv_heads);
     if (p.sram_bytes > 0) line += fmt::format(", {} bytes of SRAM", p.sram_bytes);
