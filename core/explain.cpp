@@ -80,27 +80,29 @@ class Explainer {
                 return factor + " " + product_part(e.a, r, c);
             }
             case Op::Add:
-                return symbols(e.a, r, c) + " + " + symbols(e.b, r, narrow(e.b, c));
+                return symbols(e.a, r, c) + " + " + symbols(e.b, narrow_row(e.b, r), narrow(e.b, c));
             case Op::Sub:
-                return symbols(e.a, r, c) + " - " + wrapped(symbols(e.b, r, narrow(e.b, c)), is_sum(e.b));
+                return symbols(e.a, r, c) + " - " +
+                       wrapped(symbols(e.b, narrow_row(e.b, r), narrow(e.b, c)), is_sum(e.b));
             case Op::Mul:
-                return product_part(e.a, r, c) + " " + product_part(e.b, r, narrow(e.b, c));
+                return product_part(e.a, r, c) + " " + product_part(e.b, narrow_row(e.b, r), narrow(e.b, c));
             case Op::DiagMul:
                 return product_part(e.a, r, Index{}) + " " + product_part(e.b, r, c);
             case Op::Div:
-                return fmt::format("\\frac{{{}}}{{{}}}", symbols(e.a, r, c), symbols(e.b, r, narrow(e.b, c)));
+                return fmt::format("\\frac{{{}}}{{{}}}", symbols(e.a, r, c),
+                                   symbols(e.b, narrow_row(e.b, r), narrow(e.b, c)));
             case Op::Max:
-                return "\\max(" + symbols(e.a, r, c) + ", " + symbols(e.b, r, narrow(e.b, c)) + ")";
+                return "\\max(" + symbols(e.a, r, c) + ", " + symbols(e.b, narrow_row(e.b, r), narrow(e.b, c)) + ")";
             case Op::RowMax:
                 return "\\max_k " + symbols(e.a, r, kRunning);
             case Op::RowSum:
                 return "\\sum_k " + product_part(e.a, r, kRunning);
             case Op::ExpDiff:
                 return fmt::format("e^{{{} - {}}}", symbols(e.a, r, c),
-                                   wrapped(symbols(e.b, r, narrow(e.b, c)), is_sum(e.b)));
+                                   wrapped(symbols(e.b, narrow_row(e.b, r), narrow(e.b, c)), is_sum(e.b)));
             case Op::Exp2Diff:
                 return fmt::format("2^{{{} - {}}}", symbols(e.a, r, c),
-                                   wrapped(symbols(e.b, r, narrow(e.b, c)), is_sum(e.b)));
+                                   wrapped(symbols(e.b, narrow_row(e.b, r), narrow(e.b, c)), is_sum(e.b)));
             case Op::Exp:
                 return fmt::format("e^{{{}}}", symbols(e.a, r, c));
             case Op::Reciprocal:
@@ -130,7 +132,7 @@ class Explainer {
     std::string numbers(int index, int r, int c) {
         const Expr& e = trace_.exprs[index];
         const auto a = [&] { return numbers(e.a, r, column(e.a, c)); };
-        const auto b = [&] { return numbers(e.b, r, column(e.b, c)); };
+        const auto b = [&] { return numbers(e.b, trace_.exprs[e.b].rows == 1 ? 0 : r, column(e.b, c)); };
         switch (e.op) {
             case Op::Leaf:
             case Op::Input:
@@ -207,6 +209,7 @@ class Explainer {
     }
 
     Index narrow(int expr, Index c) const { return trace_.exprs[expr].cols == 1 ? Index{} : c; }
+    Index narrow_row(int expr, Index r) const { return trace_.exprs[expr].rows == 1 ? Index{} : r; }
     int column(int expr, int c) const { return trace_.exprs[expr].cols == 1 ? 0 : c; }
 
     bool is_sum(int expr) const {

@@ -160,6 +160,20 @@ TEST_CASE("a score is explained by its row of Q and its row of K") {
     CHECK_THROWS_AS(explain(trace, version, 2, 0), Error);
 }
 
+TEST_CASE("a mask of one row is explained by that row for every query") {
+    Problem p = find_preset("n4d3")->problem;
+    p.mask = MaskShape::Keys;
+    p.dtype = DType::Exact;
+    Inputs inputs = make_inputs(p);
+    inputs.mask << 0.25, -1, 2, -kInf;
+    const Trace trace = record(*find_algorithm("fa2_forward"), p, inputs);
+    const int version = last_version_of(trace, "S_ij", 8);
+    const Explanation why = explain(trace, version, 1, 0, 17);  // the last tile: query 4, key 3
+    CHECK(why.symbols == "\\tau (\\sum_k Q_{i}[2,k] K_{j}[1,k]) + M[1,3]");
+    CHECK(why.numbers.ends_with(" + 2"));
+    CHECK(Calculator(why.numbers).result() == doctest::Approx(why.value).epsilon(1e-12));
+}
+
 TEST_CASE("a long sum is cut and says how many terms it has") {
     const Preset& preset = *find_preset("n64");
     const Trace trace = record(*find_algorithm("fa2_forward"), preset.problem, preset.inputs(preset.problem));
