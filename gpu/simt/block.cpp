@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstring>
 #include <utility>
 
 #include "core/error.h"
+#include "gpu/simt/tensor.h"
 
 namespace flashstep::gpu::simt {
 
@@ -19,14 +21,18 @@ struct Abort {};
 
 bool same_place(const CallSite& a, const CallSite& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
 
-std::string_view name(Warp::Collective what) {
+std::string describe(Warp::Collective what, int operand) {
     switch (what) {
         case Warp::Collective::Barrier:
             return "sync_warp";
         case Warp::Collective::ShuffleXor:
-            return "shuffle_xor";
+            return fmt::format("shuffle_xor ({})", operand);
         case Warp::Collective::ShuffleDown:
-            return "shuffle_down";
+            return fmt::format("shuffle_down ({})", operand);
+        case Warp::Collective::Mma:
+            return mma_name(operand);
+        case Warp::Collective::LdMatrix:
+            return ldmatrix_name(operand);
         case Warp::Collective::None:
             break;
     }
@@ -63,6 +69,33 @@ void Block::suspend(Lane& lane) {
     current_lane = &lane;
 }
 
+void Block::fail_target(const Lane& lane, const char* word, int at_least) const {
+    fail(lane, fmt::format("{} needs sm_{} or later, and this run is for sm_{}", word, at_least, target));
+}
+
+void Block::refine_cells(std::int64_t element_bytes) {
+    const int bits = std::countr_zero(static_cast<std::uint64_t>(element_bytes));
+    if (bits >= granule_bits) return;
+    const int halvings = granule_bits - bits;
+    std::vector<SharedCell> finer(shared_cells.size() << halvings);
+    for (std::size_t k = 0; k < finer.size(); ++k) finer[k] = shared_cells[k >> halvings];
+    shared_cells = std::move(finer);
+    granule_bits = bits;
+}
+
+void Block::wait_async(Lane& lane, int pending, CallSite where) {
+    if (without_barrier != 0 && where.line == without_barrier) return;
+    lane.copies.wait(lane, pending);
+}
+
+void Block::check_no_copies(const Lane& lane) const {
+    if (lane.copies.empty()) return;
+    const AsyncCopy& copy = lane.copies.oldest();
+    fail(lane, fmt::format("ends with {} asynchronous copies that it did not wait for, the first into shared {}[{}] "
+                           "issued at {}",
+                           lane.copies.pending(), copy.view, copy.index, at(copy.where)));
+}
+
 void Block::sync_block(Lane& lane, CallSite where) {
     if (without_barrier != 0 && where.line == without_barrier) return;
     if (arrived == 0) {
@@ -72,6 +105,7 @@ void Block::sync_block(Lane& lane, CallSite where) {
                                at(barrier_where)));
     }
     lane.where = where;
+    lane.copies.scheduling_point();
     if (++arrived == static_cast<int>(lanes.size())) {
         release_block_barrier(lane);
         return;
@@ -99,7 +133,13 @@ void Block::release_block_barrier(const Lane& last) {
     shuffle_ready();
 }
 
+void Block::sync_warp(Lane& lane, CallSite where) {
+    if (without_barrier != 0 && where.line == without_barrier) return;
+    collective(lane, Warp::Collective::Barrier, 0, 0, where);
+}
+
 std::uint64_t Block::collective(Lane& lane, Warp::Collective what, int operand, std::uint64_t value, CallSite where) {
+    if (what == Warp::Collective::Barrier && without_barrier != 0 && where.line == without_barrier) return 0;
     Warp& warp = *lane.warp;
     if (warp.arrived == 0) {
         warp.pending = what;
@@ -107,11 +147,12 @@ std::uint64_t Block::collective(Lane& lane, Warp::Collective what, int operand, 
         warp.where = where;
     } else if (warp.pending != what || warp.operand != operand ||
                (checks == Checks::On && !same_place(where, warp.where))) {
-        fail(lane, fmt::format("divergent warp: at {} ({}) at {} while other lanes are at {} ({}) at {}", name(what),
-                               operand, at(where), name(warp.pending), warp.operand, at(warp.where)));
+        fail(lane, fmt::format("divergent warp: at {} at {} while other lanes are at {} at {}", describe(what, operand),
+                               at(where), describe(warp.pending, warp.operand), at(warp.where)));
     }
     warp.values[lane.id - warp.first] = value;
     lane.where = where;
+    lane.copies.scheduling_point();
     if (++warp.arrived == warp.lanes) {
         complete_collective(lane);
     } else {
@@ -125,27 +166,45 @@ void Block::complete_collective(Lane& last) {
     Warp& warp = *last.warp;
     warp.arrived = 0;
     const Warp::Collective what = std::exchange(warp.pending, Warp::Collective::None);
-    if (what == Warp::Collective::Barrier) {
-        warp.last_barrier = ++clock;
-        ++counters->warp_barriers;
-    } else {
-        ++counters->shuffles;  // exchanges values, orders no memory
-    }
     if (checks == Checks::On) warp.log.flush(*counters);
+    switch (what) {
+        case Warp::Collective::Barrier:
+            warp.last_barrier = ++clock;
+            ++counters->warp_barriers;
+            break;
+        case Warp::Collective::ShuffleXor:
+        case Warp::Collective::ShuffleDown:
+            exchange(warp, what);
+            break;
+        case Warp::Collective::Mma:
+            perform_mma(*this, warp);
+            break;
+        case Warp::Collective::LdMatrix:
+            perform_ldmatrix(*this, warp);
+            break;
+        case Warp::Collective::None:
+            break;
+    }
     for (int k = 0; k < warp.lanes; ++k) {
         Lane& lane = lanes[static_cast<std::size_t>(warp.first + k)];
-        if (what != Warp::Collective::Barrier) {
-            int source = what == Warp::Collective::ShuffleXor ? k ^ warp.operand : k + warp.operand;
-            if (source < 0 || source >= kWarp) source = k;  // as CUDA: out of the warp gives one's own value
-            if (source >= warp.lanes) {
-                fail(lane, fmt::format("{} ({}) at {} reads lane {}, and this warp has {} lanes", name(what),
-                                       warp.operand, at(warp.where), source, warp.lanes));
-            }
-            lane.received = warp.values[source];
-        }
         if (&lane == &last) continue;
         lane.state = Lane::State::Ready;
         ready.push_back(&lane);
+    }
+}
+
+// Exchanges values, orders no memory.
+void Block::exchange(const Warp& warp, Warp::Collective what) {
+    ++counters->shuffles;
+    for (int k = 0; k < warp.lanes; ++k) {
+        Lane& lane = lanes[static_cast<std::size_t>(warp.first + k)];
+        int source = what == Warp::Collective::ShuffleXor ? k ^ warp.operand : k + warp.operand;
+        if (source < 0 || source >= kWarp) source = k;  // as CUDA: out of the warp gives one's own value
+        if (source >= warp.lanes) {
+            fail(lane, fmt::format("{} at {} reads lane {}, and this warp has {} lanes", describe(what, warp.operand),
+                                   at(warp.where), source, warp.lanes));
+        }
+        lane.received = warp.values[source];
     }
 }
 
@@ -155,6 +214,7 @@ void Block::run_lane(void* argument) {
     current_lane = &lane;
     try {
         block.body(block.body_argument);
+        block.check_no_copies(lane);
     } catch (const Abort&) {
     } catch (...) {
         if (!block.error) block.error = std::current_exception();
@@ -177,6 +237,7 @@ void Block::run() {
     next_ready = 0;
     for (Lane& lane : lanes) {
         lane.state = Lane::State::Ready;
+        lane.copies.clear();
         ready.push_back(&lane);
     }
     shuffle_ready();
@@ -241,7 +302,7 @@ void Block::report_deadlock() const {
             }
         }
         fail(*at_collective, fmt::format("deadlock: {} of {} lanes of its warp are at {} at {}, {}", warp.arrived,
-                                         warp.lanes, name(warp.pending), at(warp.where), others));
+                                         warp.lanes, describe(warp.pending, warp.operand), at(warp.where), others));
     }
     fail(*at_barrier,
          fmt::format("deadlock: {} of {} threads wait at the block barrier at {}, {} have ended (thread {} "

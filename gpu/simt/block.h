@@ -8,6 +8,8 @@
 
 #include "gpu/checks.h"
 #include "gpu/launch.h"
+#include "gpu/simt/async.h"
+#include "gpu/simt/call_site.h"
 #include "gpu/simt/fibre.h"
 #include "gpu/simt/memory.h"
 
@@ -15,21 +17,13 @@ namespace flashstep::gpu::simt {
 
 constexpr int kWarp = 32;
 
-// A place in a kernel's source. (CallSite is not there with every compiler that the project supports.)
-struct CallSite {
-    const char* file = "";
-    int line = 0;
-    static constexpr CallSite here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-        return {file, line};
-    }
-};
-
 struct Warp {
     int first = 0, lanes = 0;        // its lanes are [first, first + lanes) of the block
     std::uint32_t last_barrier = 0;  // stamp of the last barrier, of block or warp scope, that the warp passed
     SharedLog log;
-    // The collective that lanes have arrived at: what it is, its operand, where, and the values they brought.
-    enum class Collective { None, Barrier, ShuffleXor, ShuffleDown };
+    // The collective that lanes have arrived at: what it is, its operand (mask or delta of a shuffle, variant of a
+    // tensor-core word), where, and the values they brought (tensor-core words: the address of their registers).
+    enum class Collective { None, Barrier, ShuffleXor, ShuffleDown, Mma, LdMatrix };
     Collective pending = Collective::None;
     int operand = 0, arrived = 0;
     CallSite where;
@@ -46,6 +40,7 @@ struct Lane {
     State state = State::Ready;
     CallSite where;              // of what it waits at
     std::uint64_t received = 0;  // from a shuffle
+    AsyncCopies copies;
     Fibre fibre;
 };
 
@@ -56,6 +51,7 @@ struct Block {
     std::uint32_t serial = 0;        // counts blocks over all launches of a run, from 1
     std::uint32_t launch_start = 0;  // serial of the first block of this launch
     Checks checks = Checks::On;
+    int target = 90;  // architecture that the kernel runs for
     Counters* counters = nullptr;
 
     std::uint32_t clock = 0;         // ticks at every barrier, also between blocks
@@ -73,7 +69,7 @@ struct Block {
     std::int64_t shared_bytes = 0;
     std::vector<SharedCell> shared_cells;  // one per granule
     int granule_bits = 2;                  // a granule has 2^granule_bits bytes
-    int without_barrier = 0;               // source line whose barriers do nothing
+    int without_barrier = 0;               // source line whose barriers and waits do nothing
 
     void (*body)(void*) = nullptr;  // runs the kernel once, for the current lane
     void* body_argument = nullptr;
@@ -83,8 +79,17 @@ struct Block {
 
     // What the words do. Each throws Error, with the kernel, block, thread and reason.
     void sync_block(Lane& lane, CallSite where);
+    void sync_warp(Lane& lane, CallSite where);
     std::uint64_t collective(Lane& lane, Warp::Collective what, int operand, std::uint64_t value, CallSite where);
+    void wait_async(Lane& lane, int pending, CallSite where);
     [[noreturn]] void fail(const Lane& lane, const std::string& what) const;
+    // Throws Error if the target of the run has not got what `word` needs.
+    void require_target(const Lane& lane, const char* word, int at_least) const {
+        if (target < at_least) [[unlikely]]
+            fail_target(lane, word, at_least);
+    }
+    // Makes the granules small enough for a view whose elements have that many bytes.
+    void refine_cells(std::int64_t element_bytes);
 
     void run();                        // all lanes, to their end; throws the first error
     static void run_lane(void* lane);  // what a lane's fibre runs
@@ -94,6 +99,9 @@ struct Block {
     void suspend(Lane& lane);
     void release_block_barrier(const Lane& last);
     void complete_collective(Lane& last);
+    void exchange(const Warp& warp, Warp::Collective what);
+    void check_no_copies(const Lane& lane) const;
+    [[noreturn]] void fail_target(const Lane& lane, const char* word, int at_least) const;
     void shuffle_ready();
     [[noreturn]] void report_deadlock() const;
     void unwind();
@@ -102,7 +110,5 @@ struct Block {
 // The lane that this OS thread is running; null outside a kernel. It is the executor's equivalent of threadIdx, which
 // CUDA keeps in registers.
 extern constinit thread_local Lane* current_lane;
-
-std::string at(CallSite where);  // "file.cuh:12"
 
 }  // namespace flashstep::gpu::simt

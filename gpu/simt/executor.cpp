@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include "core/error.h"
@@ -13,8 +12,8 @@ namespace flashstep::gpu::simt {
 
 namespace {
 
-// Every 4 bytes of memory that nobody has written: a NaN that no arithmetic produces.
-constexpr std::uint32_t kPoison = 0xffbad0ff;
+// Every 4 bytes of memory that nobody has written: a NaN that no arithmetic produces, in 32 and in 16 bits.
+constexpr std::uint32_t kPoison = 0xffbaffba;
 
 void poison(std::byte* bytes, std::size_t size) {
     std::size_t k = 0;
@@ -29,7 +28,7 @@ Executor::Executor(Options options) : options_(options) {
     block_.counters = &counters_;
     block_.random = options_.seed;
     block_.cancel = options_.cancel;
-    block_.granule_bits = std::countr_zero(static_cast<unsigned>(options_.granule));
+    block_.target = options_.target;
     block_.without_barrier = options_.without_barrier;
 }
 
@@ -98,7 +97,8 @@ void Executor::prepare(const Launch& launch) {
     const auto misaligned = reinterpret_cast<std::uintptr_t>(shared_.data()) % 16;
     block_.shared = shared_.data() + (16 - misaligned) % 16;
     if (options_.checks == Checks::On) {
-        block_.shared_cells.assign(static_cast<std::size_t>(launch.shared_bytes / options_.granule + 1), SharedCell{});
+        block_.shared_cells.assign(static_cast<std::size_t>((launch.shared_bytes >> block_.granule_bits) + 1),
+                                   SharedCell{});
     }
 }
 
@@ -140,8 +140,9 @@ void Executor::check_outputs() const {
             bool written = true;
             if (!tensor.cells.empty()) {
                 written = tensor.cells[static_cast<std::size_t>(k)].initialised;
-            } else if (tensor.element_bytes == 4) {
-                written = std::memcmp(tensor.bytes.data() + 4 * k, &kPoison, 4) != 0;
+            } else if (tensor.element_bytes == 2 || tensor.element_bytes == 4) {
+                written = std::memcmp(tensor.bytes.data() + tensor.element_bytes * k, &kPoison,
+                                      static_cast<std::size_t>(tensor.element_bytes)) != 0;
             }
             if (!written)
                 throw Error(fmt::format("{}: output {}[{}] was never written", block_.kernel, tensor.name, k));

@@ -2,10 +2,12 @@
 //
 // Threads run until they wait at a barrier or a warp collective; a warp collective runs when the last lane arrives.
 // With checks on it finds: deadlock and divergent barriers; races in a block (two accesses, one a write, without a
-// block or warp barrier between, atomics against each other excepted) and between the blocks of a launch; accesses out
-// of bounds; reads of shared or global memory that nobody wrote; outputs left unwritten; shared memory over the limit
-// of the target. Blocks and threads run in an order that a seed shuffles. Blocks run one after another, so a kernel
-// that waits for another block would never end, and one that spins on another thread's write would not either.
+// block or warp barrier between, atomics against each other excepted) and between the blocks of a launch; asynchronous
+// copies that are not waited for, or whose destination is touched before the wait; accesses out of bounds or not
+// aligned; reads of shared or global memory that nobody wrote; outputs left unwritten; shared memory over the limit of
+// the target, and instructions that it has not got. Blocks and threads run in an order that a seed shuffles. Blocks run
+// one after another, so a kernel that waits for another block would never end, and one that spins on another thread's
+// write would not either.
 #pragma once
 
 #include <atomic>
@@ -26,12 +28,11 @@ namespace flashstep::gpu::simt {
 struct Options {
     Checks checks = Checks::On;
     std::uint64_t seed = 1;  // of the order of blocks and threads
-    int target = 90;         // architecture whose shared memory limits apply
-    int granule = 4;         // bytes per shadow cell of shared memory, a power of two: the smallest element taken there
+    int target = 90;         // architecture whose limits apply: shared memory, and words that it has not got
     const std::atomic<bool>* cancel = nullptr;
     std::atomic<float>* progress = nullptr;
     int launches = 1;         // how many are expected, for progress
-    int without_barrier = 0;  // source line whose barriers do nothing: shows that a kernel needs them
+    int without_barrier = 0;  // source line whose barriers and waits do nothing: shows that a kernel needs them
 };
 
 class Executor {

@@ -25,6 +25,7 @@ struct AccessSet {
     Spread spread = Spread::OneThread;
 
     bool ordered_before(const Lane& lane) const;
+    bool ordered_before_warp(const Lane& lane) const;  // before all lanes of its warp
     void add(const Lane& lane);
 };
 
@@ -34,10 +35,13 @@ struct Cell {
 
     // Records the access, or returns the set that it races with.
     const AccessSet* record(Access access, const Lane& lane);
+    // The same for a read by a whole warp at once: it has to be ordered after a write by any of its lanes.
+    const AccessSet* record_warp_read(const Lane& lane);
 };
 
 struct SharedCell : Cell {
     std::uint32_t initialised_in = 0;  // serial number of the block that wrote here; 0: none
+    std::uint16_t in_flight = 0;       // 1 + the thread whose asynchronous copy may still be writing here; 0: none
 };
 
 // Global memory outlives a block: the blocks that accessed a place, for races between the blocks of one launch.
@@ -70,6 +74,10 @@ struct Counters {
     std::int64_t shuffles = 0;       // one per warp
     std::int64_t atomics = 0;        // one per thread
     std::int64_t exponentials = 0;   // one per element
+    std::int64_t mma = 0;            // matrix instructions, one per warp
+    std::int64_t ldmatrix = 0;       // one per warp, of one, two or four matrices
+    std::int64_t async_copies = 0;   // cp.async, one per thread
+    std::int64_t async_bytes = 0;    // that they read from global memory
     // Only with checks on.
     std::int64_t shared_read_bytes = 0, shared_write_bytes = 0;
     std::int64_t wavefronts = 0, ideal_wavefronts = 0;
@@ -85,21 +93,27 @@ class SharedLog {
         auto& log = lanes_[lane];
         if (log.size() < kLimit) {
             log.push_back(offset << 8 | static_cast<std::uint32_t>(bytes) << 1 | static_cast<std::uint32_t>(write));
+            empty_ = false;
         } else {
             ++dropped_;
         }
     }
-    void flush(Counters& counters);  // counts and empties the log
+    void flush(Counters& counters) {  // counts and empties the log
+        if (!empty_) count(counters);
+    }
     void clear();
 
   private:
+    void count(Counters& counters);
     static constexpr std::size_t kLimit = 1u << 17;
     std::vector<std::uint32_t> lanes_[32];
     std::int64_t dropped_ = 0;
+    bool empty_ = true;
 };
 
-// Wavefronts of one warp-wide access: the largest number of different 4-byte words that fall into one of the 32 banks.
-// Ideal: the words that are asked for, 32 at a time. `places` holds byte offsets.
+// Wavefronts of one access by a warp: in each of its phases, the largest number of different 4-byte words that fall
+// into one of the 32 banks. A phase is what the banks can serve at once: all lanes at up to 4 bytes each, 16 lanes at 8
+// bytes, 8 lanes at 16 bytes. Ideal: the words that a phase asks for, 32 at a time. `places` holds byte offsets.
 struct Wavefronts {
     int actual, ideal;
 };

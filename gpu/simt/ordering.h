@@ -12,6 +12,11 @@ inline bool AccessSet::ordered_before(const Lane& lane) const {
     return thread / kWarp == lane.id / kWarp && stamp < lane.warp->last_barrier;
 }
 
+inline bool AccessSet::ordered_before_warp(const Lane& lane) const {
+    if (stamp < lane.block->last_barrier) return true;
+    return spread != Spread::ManyWarps && thread / kWarp == lane.id / kWarp && stamp < lane.warp->last_barrier;
+}
+
 inline void AccessSet::add(const Lane& lane) {
     const std::uint32_t now = lane.warp->last_barrier;
     const auto id = static_cast<std::uint16_t>(lane.id);
@@ -46,6 +51,14 @@ inline const AccessSet* Cell::record(Access access, const Lane& lane) {
             write.add(lane);
             break;
     }
+    return nullptr;
+}
+
+inline const AccessSet* Cell::record_warp_read(const Lane& lane) {
+    if (!write.ordered_before_warp(lane)) return &write;
+    if (!atomic.ordered_before_warp(lane)) return &atomic;
+    read.add(lane);
+    if (read.spread == AccessSet::Spread::OneThread) read.spread = AccessSet::Spread::OneWarp;
     return nullptr;
 }
 

@@ -7,16 +7,11 @@
 #include <limits>
 #include <type_traits>
 
-#include "gpu/simt/block.h"
+#include "gpu/half.h"
+#include "gpu/simt/checked.h"
 
 namespace flashstep::gpu {
 inline namespace on_host {
-
-// The slow halves of the views, taken with checks on. Each throws Error naming the view and the index.
-void check_shared(simt::Block& block, const char* name, std::int64_t index, std::int64_t count, std::uint32_t offset,
-                  int bytes, simt::Access access);
-void check_global(simt::Tensor& tensor, std::int64_t index, std::int64_t first, std::int64_t count,
-                  simt::Access access);
 
 // What v[i] gives for a view that can be written: reads on conversion, writes on assignment.
 template <class View>
@@ -61,19 +56,19 @@ class Global {
     }
     Value load(std::int64_t index) const {
         if (checked_) [[unlikely]]
-            check_global(*tensor_, index, first_, count_, simt::Access::Read);
+            simt::check_global(*tensor_, index, first_, count_, simt::Access::Read);
         tensor_->read_bytes += std::int64_t{sizeof(T)};
         return data_[index];
     }
     void store(std::int64_t index, Value value) const {
         if (checked_) [[unlikely]]
-            check_global(*tensor_, index, first_, count_, simt::Access::Write);
+            simt::check_global(*tensor_, index, first_, count_, simt::Access::Write);
         tensor_->write_bytes += std::int64_t{sizeof(T)};
         data_[index] = value;
     }
     Value add(std::int64_t index, Value value) const {  // one read and one write
         if (checked_) [[unlikely]]
-            check_global(*tensor_, index, first_, count_, simt::Access::Atomic);
+            simt::check_global(*tensor_, index, first_, count_, simt::Access::Atomic);
         tensor_->read_bytes += std::int64_t{sizeof(T)};
         tensor_->write_bytes += std::int64_t{sizeof(T)};
         const Value old = data_[index];
@@ -81,6 +76,13 @@ class Global {
         return old;
     }
     Global part(std::int64_t first, std::int64_t count) const;
+
+    // Elements that move together. The words that move them count their bytes.
+    simt::GlobalRun run(std::int64_t index, int bytes) const {
+        auto* data = reinterpret_cast<std::byte*>(const_cast<Value*>(data_)) + index * std::int64_t{sizeof(T)};
+        return {data, tensor_, index, count_, first_, int{sizeof(T)}, bytes};
+    }
+    bool checked() const { return checked_; }
 
   private:
     T* data_ = nullptr;
@@ -117,9 +119,16 @@ class Shared {
     }
     Shared part(std::int64_t first, std::int64_t count) const;
 
+    simt::SharedRun run(std::int64_t index, int bytes) const {
+        auto* data = reinterpret_cast<std::byte*>(const_cast<Value*>(data_)) + index * std::int64_t{sizeof(T)};
+        const auto place = offset_ + static_cast<std::uint32_t>(index * std::int64_t{sizeof(T)});
+        return {data, name_, index, count_, place, int{sizeof(T)}, bytes};
+    }
+    bool checked() const { return checked_ != nullptr; }
+
   private:
     void check(std::int64_t index, simt::Access access) const {
-        check_shared(*checked_, name_, index, count_, offset_, int{sizeof(T)}, access);
+        simt::check_shared(*checked_, name_, index, count_, offset_, int{sizeof(T)}, access);
     }
     T* data_;
     std::int64_t count_;
@@ -162,7 +171,7 @@ inline void sync_block(simt::CallSite where = simt::CallSite::here()) {
 }
 inline void sync_warp(simt::CallSite where = simt::CallSite::here()) {
     simt::Lane& lane = *simt::current_lane;
-    lane.block->collective(lane, simt::Warp::Collective::Barrier, 0, 0, where);
+    lane.block->sync_warp(lane, where);
 }
 
 template <class T>
@@ -219,6 +228,16 @@ inline float minus_infinity() { return -std::numeric_limits<float>::infinity(); 
 inline float exp_diff(float a, float b) {
     ++simt::current_lane->block->counters->exponentials;
     return a == minus_infinity() && b == minus_infinity() ? 0.0f : std::exp(a - b);
+}
+
+// 2^x, and 2^(a - b), which is 0 where both are -inf.
+inline float exp2_of(float x) {
+    ++simt::current_lane->block->counters->exponentials;
+    return std::exp2(x);
+}
+inline float exp2_diff(float a, float b) {
+    ++simt::current_lane->block->counters->exponentials;
+    return a == minus_infinity() && b == minus_infinity() ? 0.0f : std::exp2(a - b);
 }
 
 }  // namespace on_host
