@@ -7,19 +7,19 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "core/error_scale.h"
 
 namespace flashstep {
 namespace {
 
-constexpr double kEps32 = std::numeric_limits<float>::epsilon();
-
-// Key of the captured tile that holds a version; a whole matrix in HBM is captured under its own name.
+// Key of the captured tile that holds a version; a whole matrix in HBM is captured under its own name, once per copy
+// (what heads share has one).
 SlotKey key_of(const Trace& mirror, const Version& version) {
     const Tensor& tensor = mirror.tensors[version.tensor];
     const Step& step = mirror.steps[version.step];
-    if (tensor.space == Space::Hbm) return {tensor.name, step.head, -1, -1};
+    if (tensor.space == Space::Hbm) return {tensor.name, version.copy, -1, -1};
     return {tensor.name, step.head, step.i, step.j};
 }
 
@@ -86,26 +86,30 @@ Difference difference_at(const Trace& mirror, const Version& version) {
     return d;
 }
 
-// Every version that a capture has to hold: the last computed write of each key.
+// Every version that a capture has to hold: the last computed write of each tile, and what stands in each block of a
+// matrix in HBM at the end, be it from its initialisation.
 std::vector<int> comparable(const Trace& mirror, const KernelRun& run) {
     std::set<std::string> slots;
     for (const auto& [key, values] : run.captured) slots.insert(key.slot);
-    std::map<SlotKey, int> last_write;  // on chip
+    std::map<SlotKey, int> last_write;                     // on chip
+    std::map<std::tuple<int, int, int>, int> last_stored;  // tensor, copy, block
     std::vector<int> versions;
     for (int v = 0; v < static_cast<int>(mirror.versions.size()); ++v) {
         const Version& version = mirror.versions[v];
         const Tensor& tensor = mirror.tensors[version.tensor];
-        if (version.step == 0 || !slots.contains(tensor.name) || !is_computed(mirror, version)) continue;
+        if (version.step == 0 || !slots.contains(tensor.name)) continue;
         if (tensor.space == Space::Hbm) {
-            versions.push_back(v);
+            last_stored[{version.tensor, version.copy, version.block}] = v;
             continue;
         }
+        if (!is_computed(mirror, version)) continue;
         const SlotKey key = key_of(mirror, version);
         // A kernel captures a tile once per (i, j); what happens to it outside the inner loop shows in the outputs.
         if (key.j < 0 && !run.captured.contains(key)) continue;
         last_write[key] = v;
     }
     for (const auto& [key, version] : last_write) versions.push_back(version);
+    for (const auto& [block, version] : last_stored) versions.push_back(version);
     std::sort(versions.begin(), versions.end());
     return versions;
 }
@@ -136,6 +140,23 @@ void compare_bytes(const KernelRun& run, const std::map<std::string, TensorBytes
         if (result.bytes.back().kernel != result.bytes.back().expected) result.bytes_equal = false;
     }
     if (!result.bytes_equal) result.verdict = worse(result.verdict, Verdict::Different);
+}
+
+// A 16-bit kernel that agrees with its mirror everywhere may still lose more than attention without fusion does.
+void compare_outputs(const Trace& mirror, const KernelRun& run, Comparison& result) {
+    result.outputs = output_errors(mirror, run);
+    for (const OutputError& output : result.outputs) {
+        if (output.within) continue;
+        result.verdict = worse(result.verdict, Verdict::Different);
+        if (result.first) continue;
+        Difference d;
+        d.step = mirror.last_step(), d.line = mirror.steps.back().line, d.tensor = output.tensor;
+        d.note = fmt::format(
+            "is {:.3g} away from plain double, the limit is {:.3g} (2 x {:.3g} of unfused attention "
+            "+ 1 ulp)",
+            output.kernel, output.limit, output.unfused);
+        result.first = d;
+    }
 }
 
 }  // namespace
@@ -196,6 +217,7 @@ Comparison compare(const Trace& mirror, const KernelRun& run,
             result.not_materialised.push_back(summary.name);
     }
     compare_bytes(run, expected_bytes, result);
+    compare_outputs(mirror, run, result);
     return result;
 }
 

@@ -1,11 +1,13 @@
 // Mirror against kernel: which step, line, tile and element differ first, by how much, and by how much they may.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/output_error.h"
 #include "core/trace.h"
 
 namespace flashstep {
@@ -13,8 +15,10 @@ namespace flashstep {
 // fp32: |kernel - mirror| <= 32 eps32 E per element. E is the value plus the sum of the absolute terms of its last
 // contraction, plus what the operands' own E passes on to first order: a score of 1000 is known to 1000 eps, so e^score
 // is only known to a relative 1000 eps. Inputs have E = 0, and so has what a mask defines: -inf and 0 must match
-// exactly.
+// exactly. Where the format has 16 bits, a rounded value is known exactly, or up to the two sides of a rounding
+// boundary that its error reaches over.
 constexpr double kToleranceFactor = 32;
+constexpr double kEps32 = std::numeric_limits<float>::epsilon();
 
 enum class Verdict {
     Equal,
@@ -61,6 +65,7 @@ struct Comparison {
     std::vector<std::string> not_materialised;  // computed by the mirror, not produced by the kernel
     std::vector<ByteCheck> bytes;               // empty where the run counted none
     bool bytes_equal = true;
+    std::vector<OutputError> outputs;  // 16-bit formats: each output against plain double
     double worst_error = 0;
 };
 

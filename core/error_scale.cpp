@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "core/compare.h"
+
 namespace flashstep {
 namespace {
 
@@ -18,12 +20,32 @@ Array finite(const Array& a) { return a.isFinite().select(a, 0.0); }
 
 Array size_of(const Matrix& a) { return finite(a.array().abs()); }
 
+// E of values that are rounded to a 16-bit format: a value whose error reaches over a rounding boundary may come out on
+// either side of it, any other comes out exactly.
+Array rounded_scale(const Matrix& values, const Array& scale, DType format) {
+    Array result = Array::Zero(values.rows(), values.cols());
+    for (Eigen::Index k = 0; k < values.size(); ++k) {
+        const double value = values.data()[k], error = kToleranceFactor * kEps32 * scale.data()[k];
+        const double spread = round_to(value + error, format) - round_to(value - error, format);
+        if (std::isfinite(spread)) result.data()[k] = spread / (kToleranceFactor * kEps32);
+    }
+    return result;
+}
+
+bool is_16_bit(DType format) { return format == DType::Fp16 || format == DType::Bf16; }
+
 }  // namespace
 
 const Matrix& ErrorScale::of(int version) {
     Matrix& scale = known_[version];
-    if (scale.size() == 0) scale = evaluate(trace_.versions[version].expr).scale;
-    return scale;
+    if (scale.size() > 0) return scale;
+    const Version& v = trace_.versions[version];
+    const Tensor& tensor = trace_.tensors[v.tensor];
+    Known known = evaluate(v.expr);
+    const bool stored_16_bit = tensor.space == Space::Hbm && tensor.element_bytes == 2;
+    if (stored_16_bit && trace_.exprs[v.expr].op != Op::Input)
+        known.scale = rounded_scale(known.value, known.scale.array(), trace_.problem.dtype).matrix();
+    return scale = std::move(known.scale);
 }
 
 ErrorScale::Known ErrorScale::evaluate(int index) {
@@ -32,8 +54,13 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
     if (e.op == Op::Input) return {{}, Matrix::Zero(e.rows, e.cols)};
     if (e.op == Op::Fill) return {apply(e, nullptr, nullptr, trace_.problem), Matrix::Zero(e.rows, e.cols)};
 
-    const Known a = evaluate(e.a), b = e.b >= 0 ? evaluate(e.b) : Known{};
+    Known a = evaluate(e.a), b = e.b >= 0 ? evaluate(e.b) : Known{};
     Known result{apply(e, &a.value, e.b >= 0 ? &b.value : nullptr, trace_.problem), {}};
+    if (e.op == Op::MatMul && is_16_bit(trace_.problem.dtype))  // tensor cores take 16-bit operands
+        for (Known* operand : {&a, &b}) {
+            operand->scale = rounded_scale(operand->value, operand->scale.array(), trace_.problem.dtype).matrix();
+            round_all(operand->value, trace_.problem.dtype);
+        }
     const Array value = size_of(result.value), A = size_of(a.value), Ea = a.scale.array();
     const Array B = size_of(b.value), Eb = b.scale.array();
     const Eigen::Index rows = e.rows, cols = e.cols;

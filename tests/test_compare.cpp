@@ -7,6 +7,7 @@
 #include "core/algorithms.h"
 #include "core/compare.h"
 #include "core/error_scale.h"
+#include "core/output_error.h"
 #include "lessons/presets.h"
 
 using namespace flashstep;
@@ -36,13 +37,21 @@ struct FloatKernel {
     std::function<float(float)> rescale_output = [](float a) { return a; };  // applied to e^(m_old - m)
     float scale_factor = 1;
     bool tile_maximum = false;  // forms P with the tile's maximum
+    // What a 16-bit kernel does to P before PV and to O at the end; in fp32 nothing.
+    std::function<float(float)> cast_P = [](float x) { return x; }, cast_O = cast_P;
+    bool sums_cast_P = false;  // takes l from P after the cast
 
     KernelRun run(const Problem& p, const Inputs& in, const std::map<std::string, TensorBytes>& bytes) const {
         KernelRun result;
         result.hbm = bytes;
+        const auto given = [&](const Matrix& values) {
+            Matrix copy = values;
+            round_all(copy, p.dtype);
+            return Eigen::MatrixXf(copy.cast<float>());
+        };
         for (int head = 0; head < p.total_heads(); ++head) {
-            const Eigen::MatrixXf Q = in.Q[head].cast<float>(), K = in.K[p.kv_index(head)].cast<float>(),
-                                  V = in.V[p.kv_index(head)].cast<float>();
+            const Eigen::MatrixXf Q = given(in.Q[head]), K = given(in.K[p.kv_index(head)]),
+                                  V = given(in.V[p.kv_index(head)]);
             Matrix O(p.n, p.dv), L(p.n, 1);
             for (int i = 0; i < p.row_blocks(); ++i) {
                 const int rows = std::min(p.br, p.n - i * p.br);
@@ -64,11 +73,12 @@ struct FloatKernel {
                         const float used = tile_maximum ? S.row(r).maxCoeff() : m(r);
                         for (int c = 0; c < cols; ++c) P(r, c) = S(r, c) == -INFINITY ? 0.0f : std::exp(S(r, c) - used);
                         const float alpha = m_old == -INFINITY ? 0.0f : std::exp(m_old - m(r));
-                        l(r) = alpha * l(r) + P.row(r).sum();
+                        const Eigen::RowVectorXf weights = P.row(r).unaryExpr(cast_P);
+                        l(r) = alpha * l(r) + (sums_cast_P ? weights : Eigen::RowVectorXf(P.row(r))).sum();
                         const float on_output = rescale_output(alpha);
                         for (int c = 0; c < p.dv; ++c) {
                             float sum = on_output * Oi(r, c);
-                            for (int k = 0; k < cols; ++k) sum += P(r, k) * V(j * p.bc + k, c);
+                            for (int k = 0; k < cols; ++k) sum += weights(k) * V(j * p.bc + k, c);
                             Oi(r, c) = sum;
                         }
                     }
@@ -79,7 +89,7 @@ struct FloatKernel {
                     result.captured[{"O_i", head, i, j}] = Oi.cast<double>();
                 }
                 for (int r = 0; r < rows; ++r) {
-                    for (int c = 0; c < p.dv; ++c) O(i * p.br + r, c) = l(r) == 0 ? 0.0f : Oi(r, c) / l(r);
+                    for (int c = 0; c < p.dv; ++c) O(i * p.br + r, c) = cast_O(l(r) == 0 ? 0.0f : Oi(r, c) / l(r));
                     L(i * p.br + r, 0) = m(r) + std::log(l(r));
                 }
             }
@@ -111,6 +121,91 @@ TEST_CASE("a right kernel in float equals the mirror over sizes, masks and extre
                     CHECK(result.verdict == Verdict::Equal);
                     for (const TensorSummary& tensor : result.tensors) { CHECK(tensor.worst_ratio < 1); }
                 }
+}
+
+namespace {
+
+float to_format(float x, DType format) { return static_cast<float>(round_to(x, format)); }
+
+FloatKernel kernel_16_bit(DType format) {
+    FloatKernel kernel;
+    kernel.cast_P = kernel.cast_O = [format](float x) { return to_format(x, format); };
+    return kernel;
+}
+
+// The largest number of the format that is not above x >= 0.
+float cut_off(float x, DType format) {
+    const float near = to_format(x, format);
+    if (near <= x) return near;
+    const float ulp =
+        near - to_format(std::nextafter(near, 0.0f) * (1 - (format == DType::Fp16 ? 0x1p-11f : 0x1p-8f)), format);
+    return near - ulp;
+}
+
+}  // namespace
+
+TEST_CASE("16 bits: a kernel that rounds where the policy says equals the mirror, tile by tile and in its output") {
+    for (DType format : {DType::Fp16, DType::Bf16})
+        for (int n : {1, 63, 200})
+            for (bool causal : {false, true})
+                for (double size : {1.0, 6.0}) {
+                    Problem p;
+                    p.n = p.nk = n, p.d = p.dv = 64, p.br = 16, p.bc = 32, p.causal = causal, p.dtype = format;
+                    p.scale = 0.125;
+                    Inputs in = make_inputs(p);
+                    in.Q[0] *= size, in.K[0] *= size;
+                    const Fixture f = make(p, in);
+                    const KernelRun run = kernel_16_bit(format).run(p, in, f.bytes);
+                    const Comparison result = check(f, run);
+                    INFO(name(format) << " n " << n << " size " << size << " causal " << causal << " "
+                                      << (result.first ? describe(*result.first, p) : ""));
+                    CHECK(result.verdict == Verdict::Equal);
+                    const auto errors = output_errors(f.mirror, run);
+                    REQUIRE(errors.size() == 1);
+                    CHECK(errors[0].within);
+                    CHECK((errors[0].kernel > 0) == (n > 1));  // one key: P = 1, and O is V exactly
+                }
+}
+
+TEST_CASE("16 bits: P not cast, cast the wrong way or summed after the cast, and O rounded to bf16 are caught") {
+    Problem p;
+    p.n = p.nk = 200, p.d = p.dv = 64, p.br = 16, p.bc = 32, p.scale = 0.125, p.dtype = DType::Fp16;
+    const Fixture f = make(p, make_inputs(p));
+    const auto differs_in = [&](const FloatKernel& kernel) {
+        const Comparison result = check(f, kernel.run(p, f.inputs, f.bytes));
+        return result.first ? result.first->tensor : std::string("nothing");
+    };
+    FloatKernel uncast = kernel_16_bit(p.dtype), cut = uncast, summed = uncast, coarse = uncast;
+    uncast.cast_P = [](float x) { return x; };
+    cut.cast_P = [](float x) { return cut_off(x, DType::Fp16); };
+    summed.sums_cast_P = true;
+    coarse.cast_O = [](float x) { return to_format(x, DType::Bf16); };
+    CHECK(differs_in(kernel_16_bit(p.dtype)) == "nothing");
+    CHECK(differs_in(uncast) == "O_i");
+    CHECK(differs_in(cut) == "O_i");
+    CHECK(differs_in(summed) == "l_i");
+    CHECK(differs_in(coarse) == "O");
+}
+
+TEST_CASE("16 bits: an output further from double than twice what unfused attention loses is out of its limit") {
+    Problem p;
+    p.n = p.nk = 64, p.d = p.dv = 32, p.br = 16, p.bc = 16, p.dtype = DType::Fp16;
+    const Fixture f = make(p, make_inputs(p));
+    KernelRun run = kernel_16_bit(p.dtype).run(p, f.inputs, f.bytes);
+    const OutputError right = output_errors(f.mirror, run).at(0);
+    CHECK(right.within);
+    Matrix& O = run.captured.at({"O", 0, -1, -1});
+    const double kept = O(17, 5);
+    O(17, 5) = kept + 3 * right.limit;
+    CHECK_FALSE(output_errors(f.mirror, run).at(0).within);
+    KernelRun output_only = run;  // without tiles to compare there is this limit alone
+    std::erase_if(output_only.captured, [](const auto& entry) { return entry.first.slot != "O"; });
+    CHECK(check(f, output_only).verdict == Verdict::Different);
+    O(17, 5) = std::nan("");
+    CHECK_FALSE(output_errors(f.mirror, run).at(0).within);
+    O(17, 5) = kept;
+    CHECK(output_errors(f.mirror, run).at(0).within);
+    CHECK(output_errors(n4d3().mirror, run).empty());  // fp32 has a rule of its own
 }
 
 TEST_CASE("the faults of FlashAttention kernels are caught at their known first step, line and tile") {

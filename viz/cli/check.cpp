@@ -74,6 +74,11 @@ std::string outcome_text(const Outcome& o) {
         text += fmt::format("  {:<11} {}, {} {}, largest difference {:.2g} ({:.2g} of the tolerance)\n", t.name,
                             verdict_name(t.verdict), t.tiles, t.tiles == 1 ? "tile" : "tiles", t.worst_error,
                             t.worst_ratio);
+    for (const OutputError& e : c.outputs)
+        text += fmt::format(
+            "  {:<11} {:.3g} away from plain double; the limit is {:.3g} (2 x {:.3g} of unfused "
+            "attention + 1 ulp)\n",
+            e.tensor, e.kernel, e.limit, e.unfused);
     if (!c.not_materialised.empty())
         text += fmt::format("  not materialised: {}\n", fmt::join(c.not_materialised, ", "));
     if (c.bytes.empty()) return text + "  HBM bytes   not counted there\n";
@@ -145,6 +150,13 @@ Json outcome_json(const Outcome& o) {
                                    {"tiles", t.tiles},
                                    {"worst_error", json_number(t.worst_error)},
                                    {"worst_ratio", json_number(t.worst_ratio)}});
+    json["outputs"] = Json::array();
+    for (const OutputError& e : c.outputs)
+        json["outputs"].push_back({{"tensor", e.tensor},
+                                   {"error", json_number(e.kernel)},
+                                   {"unfused", json_number(e.unfused)},
+                                   {"limit", json_number(e.limit)},
+                                   {"within", e.within}});
     json["not_materialised"] = c.not_materialised;
     json["bytes_equal"] = c.bytes.empty() ? Json() : Json(c.bytes_equal);
     json["bytes_expected_from"] = o.kernel->bytes_equal_mirror ? "mirror" : "closed form";
