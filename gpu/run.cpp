@@ -8,7 +8,9 @@
 #include <bit>
 #include <limits>
 
+#include "core/algorithms.h"
 #include "core/error.h"
+#include "core/starting_values.h"
 #include "gpu/cuda/backend.h"
 #include "gpu/rungs.h"
 #include "gpu/simt/executor.h"
@@ -21,27 +23,18 @@ constexpr std::int64_t kMaxCaptureBytes = std::int64_t{1} << 31;
 // Marks a place in the capture buffer that the probe has not written.
 constexpr std::uint32_t kNotCaptured = 0xffbad1ff;
 
-AttentionShape shape_of(const Problem& p) {
-    return {.n = p.n,
-            .nk = p.nk,
-            .d = p.d,
-            .dv = p.dv,
-            .B_r = p.br,
-            .B_c = p.bc,
-            .batch = p.batch,
-            .heads = p.heads,
-            .kv_heads = p.kv_heads,
-            .scale = static_cast<float>(p.scale),
-            .causal = p.causal ? 1 : 0};
-}
-
-int slot_cols(const SlotSpec& slot, const AttentionShape& p, int keys) {
-    switch (slot.width) {
-        case SlotSpec::Width::Keys:
+// Rows or columns of a slot's tile, where a tile has `queries` x `keys` scores.
+int length(Extent extent, const AttentionShape& p, int queries, int keys) {
+    switch (extent) {
+        case Extent::Queries:
+            return queries;
+        case Extent::Keys:
             return keys;
-        case SlotSpec::Width::ValueColumns:
+        case Extent::HeadColumns:
+            return p.d;
+        case Extent::ValueColumns:
             return p.dv;
-        case SlotSpec::Width::One:
+        case Extent::One:
             return 1;
     }
     return 0;
@@ -56,7 +49,7 @@ Probe lay_out(const Rung& row, const AttentionShape& p, std::vector<float>& buff
     for (const SlotSpec& slot : row.slots) {
         const auto s = static_cast<std::size_t>(slot.slot);
         probe.first[s] = size;
-        probe.stride[s] = std::int64_t{p.B_r} * slot_cols(slot, p, p.B_c);
+        probe.stride[s] = std::int64_t{length(slot.rows, p, p.B_r, p.B_c)} * length(slot.cols, p, p.B_r, p.B_c);
         size += probe.stride[s] * p.total_heads() * p.row_blocks() * p.col_blocks();
     }
     if (size * 4 > kMaxCaptureBytes) {
@@ -71,12 +64,13 @@ Probe lay_out(const Rung& row, const AttentionShape& p, std::vector<float>& buff
 
 void collect_tiles(const Rung& row, const AttentionShape& p, const Probe& probe, KernelRun& run) {
     for (const SlotSpec& slot : row.slots) {
-        const int padded = slot_cols(slot, p, p.B_c);
+        const int padded = length(slot.cols, p, p.B_r, p.B_c);
         for (int head = 0; head < p.total_heads(); ++head) {
             for (int i = 0; i < p.row_blocks(); ++i) {
                 for (int j = 0; j < p.visible_blocks(i); ++j) {
                     const float* tile = probe.values + probe.place(slot.slot, head, i, j);
-                    Matrix values(p.rows(i), slot_cols(slot, p, p.cols(j)));
+                    Matrix values(length(slot.rows, p, p.rows(i), p.cols(j)),
+                                  length(slot.cols, p, p.rows(i), p.cols(j)));
                     for (int r = 0; r < values.rows(); ++r) {
                         for (int c = 0; c < values.cols(); ++c) {
                             const float value = tile[r * padded + c];
@@ -110,14 +104,41 @@ std::vector<float> flatten(const std::vector<Matrix>& heads) {
     return values;
 }
 
-std::vector<float> input_values(std::string_view name, const Inputs& inputs) {
-    if (name == "Q") return flatten(inputs.Q);
-    if (name == "K") return flatten(inputs.K);
-    if (name == "V") return flatten(inputs.V);
-    throw Error(fmt::format("no input is named {}", name));
-}
+// The matrices that a kernel reads, by name, and those of them that are not in the problem's inputs: the scores, or
+// what the forward pass left in HBM, as the mirror has them.
+class Reads {
+  public:
+    Reads(const Rung& row, const AttentionShape& p, const KernelInfo& kernel, const Problem& problem,
+          const Inputs& inputs)
+        : given_{{"Q", &inputs.Q}, {"K", &inputs.K}, {"V", &inputs.V}, {"dO", &inputs.dO}} {
+        if (problem.mask != MaskShape::None) {
+            mask_.push_back(inputs.mask);
+            given_["M"] = &mask_;
+        }
+        const auto specs = row.tensors(p);
+        if (std::ranges::all_of(specs, [&](const TensorSpec& s) {
+                return s.role != simt::Role::Input || given_.contains(std::string(s.name));
+            })) {
+            return;
+        }
+        starting_ = starting_values(*find_algorithm(kernel.algorithm), problem, inputs);
+        for (const auto& [name, matrices] : starting_) given_[name] = &matrices;
+    }
+    Reads(const Reads&) = delete;
 
-void run_on_host(const Rung& row, const AttentionShape& p, const Inputs& inputs, const RunOptions& options,
+    std::vector<float> operator[](std::string_view name) const {
+        const auto found = given_.find(std::string(name));
+        if (found == given_.end()) throw Error(fmt::format("no input is named {}", name));
+        return flatten(*found->second);
+    }
+
+  private:
+    std::vector<Matrix> mask_;
+    std::map<std::string, std::vector<Matrix>> starting_;
+    std::map<std::string, const std::vector<Matrix>*> given_;
+};
+
+void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, const RunOptions& options,
                  KernelRun& run) {
     simt::Executor machine({.checks = options.checks,
                             .seed = options.seed,
@@ -130,7 +151,7 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Inputs& inputs,
         const std::string name(spec.name);
         switch (spec.role) {
             case simt::Role::Input:
-                machine.add_input<float>(name, input_values(name, inputs));
+                machine.add_input<float>(name, inputs[name]);
                 break;
             case simt::Role::Output:
                 machine.add_output<float>(name, spec.count());
@@ -173,13 +194,13 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Inputs& inputs,
     }
 }
 
-void run_on_device(const Rung& row, const AttentionShape& p, const Inputs& inputs, const RunOptions& options,
+void run_on_device(const Rung& row, const AttentionShape& p, const Reads& inputs, const RunOptions& options,
                    KernelRun& run) {
     cuda::Buffers buffers;
     buffers.specs = row.tensors(p);
     for (const TensorSpec& spec : buffers.specs) {
         buffers.values.push_back(spec.role == simt::Role::Input
-                                     ? input_values(spec.name, inputs)
+                                     ? inputs[spec.name]
                                      : std::vector<float>(static_cast<std::size_t>(spec.count())));
     }
     const bool capture = options.capture == Capture::On;
@@ -206,8 +227,9 @@ void check_runnable(const KernelInfo& kernel, const Problem& problem) {
         throw Error(
             fmt::format("{} does not run {}; it runs {}", kernel.id, name(problem.dtype), fmt::join(names, ", ")));
     }
-    if (problem.mask != MaskShape::None) {
-        throw Error(fmt::format("{} takes no additive mask; it runs causal or no mask", kernel.id));
+    if (find_algorithm(kernel.algorithm)->base2 && problem.base2 != kernel.base2) {
+        throw Error(fmt::format("{} takes {} exponentials, the problem asks for {} ones", kernel.id,
+                                kernel.base2 ? "base-2" : "natural", problem.base2 ? "base-2" : "natural"));
     }
     const auto supports = [&](int d) {
         return kernel.head_dims.empty() || std::ranges::find(kernel.head_dims, d) != kernel.head_dims.end();
@@ -216,8 +238,8 @@ void check_runnable(const KernelInfo& kernel, const Problem& problem) {
         throw Error(fmt::format("{} does not run head dimensions d = {}, d_v = {}; it runs {}", kernel.id, problem.d,
                                 problem.dv, fmt::join(kernel.head_dims, ", ")));
     }
-    const AttentionShape shape = shape_of(problem);
     const Rung& row = rung(kernel.id);
+    const AttentionShape shape = shape_of(kernel, problem);
     const std::int64_t limit = std::numeric_limits<int>::max();
     const auto within = [&](std::string_view what, std::int64_t rows, std::int64_t cols) {
         if (rows * cols > limit) {
@@ -251,22 +273,25 @@ KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inp
     KernelRun run;
     run.kernel = kernel.id;
     run.where = options.where;
+    if (options.where == Where::Recorded) throw Error("a recorded run is read from its file, not run");
     const Rung& row = rung(kernel.id);
+    const AttentionShape shape = shape_of(kernel, problem);
+    const Reads reads(row, shape, kernel, problem, inputs);
     switch (options.where) {
         case Where::Host:
-            run_on_host(row, shape_of(problem), inputs, options, run);
+            run_on_host(row, shape, reads, options, run);
             break;
         case Where::LiveCuda:
-            run_on_device(row, shape_of(problem), inputs, options, run);
+            run_on_device(row, shape, reads, options, run);
             break;
         case Where::Recorded:
-            throw Error("a recorded run is read from its file, not run");
+            break;
     }
     return run;
 }
 
 std::map<std::string, TensorBytes> own_bytes(const KernelInfo& kernel, const Problem& problem) {
-    return rung(kernel.id).bytes(shape_of(problem));
+    return rung(kernel.id).bytes(shape_of(kernel, problem));
 }
 
 DeviceStatus device_status() { return cuda::status(); }

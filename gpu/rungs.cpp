@@ -1,21 +1,40 @@
-// The rungs' tensors, launches on the executor, and closed forms of their HBM bytes. One block per kernel.
+// Finds a kernel's rung among the families' tables, and the parts that several rungs share.
 #include "gpu/rungs.h"
 
 #include <algorithm>
-#include <array>
 
 #include "core/error.h"
-#include "gpu/kernels/fa2_forward_1_tile.cuh"
-#include "gpu/kernels/standard_1_naive.cuh"
-#include "gpu/simt/executor.h"
 
 namespace flashstep::gpu {
 
-namespace {
+const Rung& rung(std::string_view id) {
+    for (const auto& family : {standard_rungs(), forward_rungs()}) {
+        for (const Rung& row : family) {
+            if (row.id == id) return row;
+        }
+    }
+    throw Error("no kernel is named " + std::string(id));
+}
 
-using simt::Role;
+AttentionShape shape_of(const KernelInfo& kernel, const Problem& p) {
+    const AttentionShape shape{.n = p.n,
+                               .nk = p.nk,
+                               .d = p.d,
+                               .dv = p.dv,
+                               .B_r = p.br,
+                               .B_c = p.bc,
+                               .batch = p.batch,
+                               .heads = p.heads,
+                               .kv_heads = p.kv_heads,
+                               .scale = static_cast<float>(p.scale),
+                               .causal = p.causal ? 1 : 0,
+                               .mask_rows = p.mask == MaskShape::None   ? 0
+                                            : p.mask == MaskShape::Keys ? 1
+                                                                        : p.n};
+    const Rung& row = rung(kernel.id);
+    return row.as_tiled ? row.as_tiled(shape) : shape;
+}
 
-// Visible (query, key) pairs of one head.
 std::int64_t visible_pairs(const AttentionShape& p) {
     std::int64_t pairs = 0;
     for (int row = 0; row < p.n; ++row) {
@@ -24,108 +43,34 @@ std::int64_t visible_pairs(const AttentionShape& p) {
     return pairs;
 }
 
-// Keys in the tiles that row block i looks at, summed over the row blocks of one head.
+std::int64_t loaded_keys(const AttentionShape& p, int i) {
+    return std::min(std::int64_t{p.visible_blocks(i)} * p.B_c, std::int64_t{p.nk});
+}
+
 std::int64_t loaded_keys(const AttentionShape& p) {
     std::int64_t keys = 0;
-    for (int i = 0; i < p.row_blocks(); ++i) {
-        keys += std::min(std::int64_t{p.visible_blocks(i)} * p.B_c, std::int64_t{p.nk});
-    }
+    for (int i = 0; i < p.row_blocks(); ++i) keys += loaded_keys(p, i);
     return keys;
 }
 
+std::int64_t loaded_mask(const AttentionShape& p) {
+    std::int64_t elements = 0;
+    for (int i = 0; i < p.row_blocks(); ++i) elements += loaded_keys(p, i) * (p.mask_rows > 1 ? p.rows(i) : 1);
+    return p.total_heads() * elements;
+}
+
 std::vector<TensorSpec> attention_inputs(const AttentionShape& p) {
+    using simt::Role;
     const int kv = p.batch * p.kv_heads;
-    return {{"Q", Role::Input, p.total_heads(), p.n, p.d, false},
-            {"K", Role::Input, kv, p.nk, p.d, false},
-            {"V", Role::Input, kv, p.nk, p.dv, false}};
-}
-
-// ---- standard_1_naive
-
-std::vector<TensorSpec> standard_tensors(const AttentionShape& p) {
-    auto specs = attention_inputs(p);
-    specs.push_back({"S", Role::Temporary, p.total_heads(), p.n, p.nk, true});
-    specs.push_back({"P", Role::Temporary, p.total_heads(), p.n, p.nk, true});
-    specs.push_back({"O", Role::Output, p.total_heads(), p.n, p.dv, true});
+    std::vector<TensorSpec> specs{{"Q", Role::Input, p.total_heads(), p.n, p.d, false},
+                                  {"K", Role::Input, kv, p.nk, p.d, false},
+                                  {"V", Role::Input, kv, p.nk, p.dv, false}};
+    if (p.mask_rows > 0) specs.push_back({"M", Role::Input, 1, p.mask_rows, p.nk, false});
     return specs;
 }
 
-void standard_on_host(simt::Executor& machine, const AttentionShape& p, const Probe*) {
-    launch_standard_1_naive(machine, p);
-}
-
-std::int64_t standard_blocks(const AttentionShape& p) {
-    return (std::int64_t{p.total_heads()} * p.n * std::max(p.nk, p.dv) + 127) / 128;
-}
-
-std::map<std::string, TensorBytes> standard_bytes(const AttentionShape& p) {
-    const std::int64_t h = 4 * p.total_heads(), n = p.n, nk = p.nk, d = p.d, dv = p.dv, v = visible_pairs(p);
-    return {{"Q", {h * v * d, 0}},
-            {"K", {h * v * d, 0}},
-            {"V", {h * n * nk * dv, 0}},
-            {"S", {h * 3 * n * nk, h * n * nk}},
-            {"P", {h * n * nk * dv, h * n * nk}},
-            {"O", {0, h * n * dv}}};
-}
-
-// ---- fa2_forward_1_tile
-
-std::vector<TensorSpec> fa2_forward_tensors(const AttentionShape& p) {
-    auto specs = attention_inputs(p);
-    specs.push_back({"O", Role::Output, p.total_heads(), p.n, p.dv, true});
-    specs.push_back({"L", Role::Output, p.total_heads(), p.n, 1, true});
-    return specs;
-}
-
-void fa2_forward_1_tile_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
-    if (probe) {
-        launch_fa2_forward_1_tile(machine, p, *probe);
-    } else {
-        launch_fa2_forward_1_tile(machine, p, NoProbe{});
-    }
-}
-
-std::int64_t row_block_grid(const AttentionShape& p) { return std::int64_t{p.total_heads()} * p.row_blocks(); }
-
-std::map<std::string, TensorBytes> fa2_forward_bytes(const AttentionShape& p) {
-    const std::int64_t h = 4 * p.total_heads(), n = p.n, keys = loaded_keys(p);
-    return {{"Q", {h * n * p.d, 0}},
-            {"K", {h * keys * p.d, 0}},
-            {"V", {h * keys * p.dv, 0}},
-            {"O", {0, h * n * p.dv}},
-            {"L", {0, h * n}}};
-}
-
-}  // namespace
-
-const Rung& rung(std::string_view id) {
-    using Width = SlotSpec::Width;
-    static const std::array<Rung, 2> rungs{{
-        {"standard_1_naive",
-         standard_tensors,
-         {},
-         3,
-         [](const AttentionShape&) { return std::int64_t{0}; },
-         standard_blocks,
-         standard_on_host,
-         standard_bytes},
-        {"fa2_forward_1_tile",
-         fa2_forward_tensors,
-         {{"S_ij", Slot::S_ij, Width::Keys},
-          {"m_i", Slot::m_i, Width::One},
-          {"l_i", Slot::l_i, Width::One},
-          {"P_ij", Slot::P_ij, Width::Keys},
-          {"O_i", Slot::O_i, Width::ValueColumns}},
-         1,
-         fa2_forward_1_tile_shared_bytes,
-         row_block_grid,
-         fa2_forward_1_tile_on_host,
-         fa2_forward_bytes},
-    }};
-    for (const Rung& row : rungs) {
-        if (row.id == id) return row;
-    }
-    throw Error("no kernel is named " + std::string(id));
+void add_mask_bytes(std::map<std::string, TensorBytes>& bytes, const AttentionShape& p, std::int64_t elements) {
+    if (p.mask_rows > 0) bytes["M"] = {4 * elements, 0};
 }
 
 }  // namespace flashstep::gpu

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "core/kernel_run.h"
+#include "core/problem.h"
 #include "gpu/attention_shape.h"
 #include "gpu/probe.h"
+#include "gpu/registry.h"
 #include "gpu/simt/memory.h"
 
 namespace flashstep::gpu {
@@ -27,15 +29,19 @@ struct TensorSpec {
     bool captured;  // handed out whole, by head
 };
 
+// How far a tile reaches in one direction: B_r, B_c (both ragged at the end), d, dv or 1.
+enum class Extent { Queries, Keys, HeadColumns, ValueColumns, One };
+
 // A slot that the kernel's probe writes for each visible tile (i, j).
 struct SlotSpec {
     std::string_view name;
     Slot slot;
-    enum class Width { Keys, ValueColumns, One } width;  // columns of its tile: B_c, dv or 1; rows: B_r
+    Extent rows, cols;
 };
 
 struct Rung {
     std::string_view id;
+    AttentionShape (*as_tiled)(AttentionShape);  // the shape in the kernel's own tiles; null: as it is
     std::vector<TensorSpec> (*tensors)(const AttentionShape&);
     std::vector<SlotSpec> slots;
     int launches;
@@ -47,5 +53,24 @@ struct Rung {
 
 // By registry id; throws Error if the kernel has no entry.
 const Rung& rung(std::string_view id);
+
+// The problem as the kernel sees it.
+AttentionShape shape_of(const KernelInfo& kernel, const Problem& problem);
+
+// The families' tables.
+std::span<const Rung> standard_rungs();
+std::span<const Rung> forward_rungs();
+
+// ---- Parts that several rungs share.
+
+std::int64_t visible_pairs(const AttentionShape& p);  // (query, key) pairs of one head that causality lets see
+// Keys in the tiles that row block i looks at; summed over the row blocks of one head.
+std::int64_t loaded_keys(const AttentionShape& p, int i);
+std::int64_t loaded_keys(const AttentionShape& p);
+// Elements of M that one pass over the visible tiles of all heads reads.
+std::int64_t loaded_mask(const AttentionShape& p);
+// Q, K, V, and M where there is a mask.
+std::vector<TensorSpec> attention_inputs(const AttentionShape& p);
+void add_mask_bytes(std::map<std::string, TensorBytes>& bytes, const AttentionShape& p, std::int64_t elements);
 
 }  // namespace flashstep::gpu

@@ -90,7 +90,7 @@ std::span<const Preset> presets() {
         Preset{"tail", "three keys in blocks of two", "fa2_forward", "fa2_forward_1_tile", tail_problem(), tail_inputs},
         Preset{"masked_rows", "causal with more queries than keys: three rows see nothing", "fa2_forward",
                "fa2_forward_1_tile", masked_rows_problem(), make_inputs},
-        Preset{"hidden_first_tile", "a key-padding mask hides the first tile", "fa2_forward", "",
+        Preset{"hidden_first_tile", "a key-padding mask hides the first tile", "fa2_forward", "fa2_forward_1_tile",
                hidden_first_tile_problem(), hidden_first_tile_inputs},
     };
     return table;

@@ -6,6 +6,7 @@
 #include "core/algorithms.h"
 #include "core/compare.h"
 #include "core/reference.h"
+#include "gpu/run.h"
 #include "lessons/presets.h"
 
 using namespace flashstep;
@@ -78,6 +79,32 @@ TEST_CASE("every fault is reported at its known first step, line, tile and tenso
         CHECK(result.first->i == fault.i);
         CHECK(result.first->j == fault.j);
     }
+}
+
+TEST_CASE(
+    "every kernel that mirrors a fault's algorithm equals the right mirror and finds the fault at its first step") {
+    bool guard_in_state = false;
+    for (const Fault& fault : faults())
+        for (const gpu::KernelInfo& kernel : gpu::kernels()) {
+            if (kernel.algorithm != fault.algorithm) continue;
+            INFO(fault.id);
+            INFO(kernel.id);
+            const Preset& preset = *find_preset(fault.preset);
+            const Pair pair = run_pair(fault);
+            const KernelRun run = gpu::run_kernel(kernel, preset.problem, preset.inputs(preset.problem), {});
+            const auto bytes =
+                kernel.bytes_equal_mirror ? bytes_of(pair.right) : gpu::own_bytes(kernel, preset.problem);
+            CHECK(compare(pair.right, run, bytes).verdict == Verdict::Equal);
+            const Comparison found = compare(pair.wrong, run, bytes);
+            CHECK(found.verdict != Verdict::Equal);
+            REQUIRE(found.first);
+            CHECK(found.first->line == (fault.word == Word::Load ? 8 : fault.line));
+            CHECK(found.first->tensor == fault.tensor);
+            CHECK(found.first->i == fault.i);
+            CHECK(found.first->j == fault.j);
+            guard_in_state |= fault.id == "guard-in-state";
+        }
+    CHECK(guard_in_state);
 }
 
 TEST_CASE("every fault makes an output visibly wrong in its preset") {

@@ -59,14 +59,14 @@ TEST_CASE("On a device every kernel agrees with the double reference and with th
                 options.where = Where::LiveCuda;
                 const KernelRun device = run_kernel(kernel, p, inputs, options);
                 CHECK(!device.device.empty());
-                check_against_reference(p, inputs, device);
+                check_against_reference(kernel.algorithm, p, inputs, device);
                 options.where = Where::Host;
                 const KernelRun host = run_kernel(kernel, p, inputs, options);
                 CHECK(device.captured.size() == host.captured.size());
                 for (const auto& [key, values] : host.captured) CHECK(device.captured.contains(key));
                 options.where = Where::LiveCuda;
                 options.capture = Capture::Off;
-                check_against_reference(p, inputs, run_kernel(kernel, p, inputs, options));
+                check_against_reference(kernel.algorithm, p, inputs, run_kernel(kernel, p, inputs, options));
             }
         }
     }

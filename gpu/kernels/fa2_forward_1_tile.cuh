@@ -10,10 +10,12 @@
 //
 // HBM bytes, per head (4 bytes an element; c(i) = keys in the tiles that row block i sees, nk without a mask):
 //   read Q n d, K sum_i c(i) d, V sum_i c(i) dv; written O n dv, L n. No mask, d = dv: 2nd + n + 2 T_r nk d elements.
+//   An additive mask: M sum_i rows(i) c(i), for key padding sum_i c(i).
 #pragma once
 
 #include "gpu/attention_shape.h"
 #include "gpu/device.h"
+#include "gpu/mask_tile.h"
 #include "gpu/probe.h"
 
 namespace flashstep::gpu {
@@ -22,6 +24,7 @@ template <class Tracer>
 FS_KERNEL void fa2_forward_1_tile(Global<const float> Q_all,  // [heads, n, d]
                                   Global<const float> K_all,  // [kv heads, nk, d]
                                   Global<const float> V_all,  // [kv heads, nk, dv]
+                                  Global<const float> M,      // [mask_rows, nk], added to S; empty: no mask
                                   Global<float> O_all,        // [heads, n, dv]
                                   Global<float> L_all,        // [heads, n], log-sum-exp of each row
                                   AttentionShape p, Tracer probe) {
@@ -41,6 +44,7 @@ FS_KERNEL void fa2_forward_1_tile(Global<const float> Q_all,  // [heads, n, d]
     Shared<float> Q_i = chip.template take<float>("Q_i", B_r * d);
     Shared<float> K_j = chip.template take<float>("K_j", B_c * d);
     Shared<float> V_j = chip.template take<float>("V_j", B_c * dv);
+    Shared<float> M_ij = chip.template take<float>("M_ij", p.mask_tile_rows() * B_c);
     Shared<float> S_ij = chip.template take<float>("S_ij", B_r * B_c);
     Shared<float> P_ij = chip.template take<float>("P_ij", B_r * B_c);
     Shared<float> O_i = chip.template take<float>("O_i", B_r * dv);
@@ -60,18 +64,19 @@ FS_KERNEL void fa2_forward_1_tile(Global<const float> Q_all,  // [heads, n, d]
     for (int j = 0; j < p.visible_blocks(i); ++j) {  // line 6; tiles that the mask hides wholly are skipped
         const int col0 = j * B_c, cols = p.cols(j);
 
-        // Line 7: load K_j and V_j; keys past the end are zero.
+        // Line 7: load K_j and V_j; keys past the end are zero. With them comes what line 8 adds to the scores.
         for (int e = thread; e < B_c * d; e += threads) K_j[e] = e < cols * d ? K[col0 * d + e] : 0.0f;
         for (int e = thread; e < B_c * dv; e += threads) V_j[e] = e < cols * dv ? V[col0 * dv + e] : 0.0f;
+        load_mask_tile(M_ij, M, p, i, j);
         sync_block();
 
-        // Line 8: S_ij = scale Q_i K_j^T, and -inf where the mask hides the key or there is none.
+        // Line 8: S_ij = scale Q_i K_j^T + M_ij, and -inf where the mask hides the key or there is none.
         for (int e = thread; e < B_r * B_c; e += threads) {
             const int r = e / B_c, c = e % B_c;
             float sum = 0.0f;
             for (int x = 0; x < d; ++x) sum += Q_i[r * d + x] * K_j[c * d + x];
             const bool seen = c < cols && p.visible(row0 + r, col0 + c);
-            S_ij[e] = seen ? p.scale * sum : minus_infinity();
+            S_ij[e] = seen ? add_mask(p.scale * sum, M_ij, p, r, c) : minus_infinity();
             if (r < rows && c < cols) probe.write(Slot::S_ij, head, i, j, e, S_ij[e]);
         }
         sync_block();
@@ -119,7 +124,8 @@ FS_KERNEL void fa2_forward_1_tile(Global<const float> Q_all,  // [heads, n, d]
 inline std::int64_t fa2_forward_1_tile_shared_bytes(const AttentionShape& p) {
     const std::int64_t B_r = p.B_r, B_c = p.B_c;
     return shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_c * p.d, 4) + shared_view_bytes(B_c * p.dv, 4) +
-           2 * shared_view_bytes(B_r * B_c, 4) + shared_view_bytes(B_r * p.dv, 4) + 3 * shared_view_bytes(B_r, 4);
+           shared_view_bytes(p.mask_tile_rows() * B_c, 4) + 2 * shared_view_bytes(B_r * B_c, 4) +
+           shared_view_bytes(B_r * p.dv, 4) + 3 * shared_view_bytes(B_r, 4);
 }
 
 // The launch, the same for the executor and for a device: 4 warps per block.
@@ -131,7 +137,7 @@ void launch_fa2_forward_1_tile(Machine& machine, const AttentionShape& p, Tracer
                           .shared_bytes = fa2_forward_1_tile_shared_bytes(p),
                           .limit = SharedLimit::OptIn},
                    fa2_forward_1_tile<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
-                   machine.write("O"), machine.write("L"), p, probe);
+                   mask_view(machine, p), machine.write("O"), machine.write("L"), p, probe);
 }
 
 }  // namespace flashstep::gpu

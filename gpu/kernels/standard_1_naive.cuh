@@ -6,18 +6,20 @@
 // of 4nd + 4n^2 elements, where each operand moves once per operation.
 //
 // HBM bytes, per head (4 bytes an element; v = visible (query, key) pairs, n nk without a mask):
-//   S launch: read Q v d, K v d, written S n nk. Softmax: read S 3 n nk (maximum, sum, quotient), written P n nk.
-//   O launch: read P n nk dv, V n nk dv, written O n dv.
+//   S launch: read Q v d, K v d, an additive mask M v; written S n nk. Softmax: read S 3 n nk (maximum, sum, quotient),
+//   written P n nk. O launch: read P n nk dv, V n nk dv, written O n dv.
 #pragma once
 
 #include "gpu/attention_shape.h"
 #include "gpu/device.h"
+#include "gpu/mask_tile.h"
 
 namespace flashstep::gpu {
 
-// Line 1: S = scale Q K^T, -inf where the mask hides the key. One thread per element of S.
+// Line 1: S = scale Q K^T + M, -inf where the mask hides the key. One thread per element of S.
 FS_KERNEL void standard_1_naive_scores(Global<const float> Q,  // [heads, n, d]
                                        Global<const float> K,  // [kv heads, nk, d]
+                                       Global<const float> M,  // [mask_rows, nk]; empty: no mask
                                        Global<float> S,        // [heads, n, nk]
                                        AttentionShape p) {
     const std::int64_t e = std::int64_t{block_idx().x} * block_dim().x + thread_idx().x;
@@ -32,7 +34,8 @@ FS_KERNEL void standard_1_naive_scores(Global<const float> Q,  // [heads, n, d]
     const std::int64_t q = (std::int64_t{head} * p.n + r) * p.d, k = (std::int64_t{p.kv_head(head)} * p.nk + c) * p.d;
     float sum = 0.0f;
     for (int x = 0; x < p.d; ++x) sum += Q[q + x] * K[k + x];
-    S[e] = p.scale * sum;
+    sum *= p.scale;
+    S[e] = p.mask_rows > 0 ? sum + M[std::int64_t{p.mask_rows > 1 ? r : 0} * p.nk + c] : sum;
 }
 
 // Line 2: P = softmax(S); the row's maximum is taken off first, so that no exponential overflows. One thread per row.
@@ -75,7 +78,7 @@ void launch_standard_1_naive(Machine& machine, const AttentionShape& p) {
         return Launch{.name = name, .grid = {static_cast<int>((threads + 127) / 128), 1, 1}, .block = {128, 1, 1}};
     };
     machine.launch(over("standard_1_naive_scores", rows * p.nk), standard_1_naive_scores, machine.read("Q"),
-                   machine.read("K"), machine.write("S"), p);
+                   machine.read("K"), mask_view(machine, p), machine.write("S"), p);
     machine.launch(over("standard_1_naive_softmax", rows), standard_1_naive_softmax, machine.read("S"),
                    machine.write("P"), p);
     machine.launch(over("standard_1_naive_output", rows * p.dv), standard_1_naive_output, machine.read("P"),

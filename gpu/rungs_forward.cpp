@@ -1,0 +1,70 @@
+// The forward rungs of FlashAttention: tensors, slots, launches on the executor, closed forms of their HBM bytes.
+#include <array>
+
+#include "gpu/kernels/fa2_forward_1_tile.cuh"
+#include "gpu/rungs.h"
+#include "gpu/simt/executor.h"
+
+namespace flashstep::gpu {
+
+namespace {
+
+using simt::Role;
+
+// ---- FlashAttention-2: what its rungs have in common
+
+const std::vector<SlotSpec>& fa2_slots() {
+    static const std::vector<SlotSpec> slots{{"S_ij", Slot::S_ij, Extent::Queries, Extent::Keys},
+                                             {"m_i", Slot::m_i, Extent::Queries, Extent::One},
+                                             {"l_i", Slot::l_i, Extent::Queries, Extent::One},
+                                             {"P_ij", Slot::P_ij, Extent::Queries, Extent::Keys},
+                                             {"O_i", Slot::O_i, Extent::Queries, Extent::ValueColumns}};
+    return slots;
+}
+
+std::vector<TensorSpec> fa2_tensors(const AttentionShape& p) {
+    auto specs = attention_inputs(p);
+    specs.push_back({"O", Role::Output, p.total_heads(), p.n, p.dv, true});
+    specs.push_back({"L", Role::Output, p.total_heads(), p.n, 1, true});
+    return specs;
+}
+
+std::int64_t fa2_blocks(const AttentionShape& p) { return std::int64_t{p.total_heads()} * p.row_blocks(); }
+
+std::map<std::string, TensorBytes> fa2_bytes(const AttentionShape& p) {
+    const std::int64_t h = 4 * p.total_heads(), n = p.n, keys = loaded_keys(p);
+    std::map<std::string, TensorBytes> bytes{{"Q", {h * n * p.d, 0}},
+                                             {"K", {h * keys * p.d, 0}},
+                                             {"V", {h * keys * p.dv, 0}},
+                                             {"O", {0, h * n * p.dv}},
+                                             {"L", {0, h * n}}};
+    add_mask_bytes(bytes, p, loaded_mask(p));
+    return bytes;
+}
+
+void fa2_1_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
+    if (probe) {
+        launch_fa2_forward_1_tile(machine, p, *probe);
+    } else {
+        launch_fa2_forward_1_tile(machine, p, NoProbe{});
+    }
+}
+
+}  // namespace
+
+std::span<const Rung> forward_rungs() {
+    static const std::array<Rung, 1> rungs{{
+        {.id = "fa2_forward_1_tile",
+         .as_tiled = nullptr,
+         .tensors = fa2_tensors,
+         .slots = fa2_slots(),
+         .launches = 1,
+         .shared_bytes = fa2_forward_1_tile_shared_bytes,
+         .blocks = fa2_blocks,
+         .launch_on_host = fa2_1_on_host,
+         .bytes = fa2_bytes},
+    }};
+    return rungs;
+}
+
+}  // namespace flashstep::gpu
