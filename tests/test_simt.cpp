@@ -4,48 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
-#include "gpu/device.h"
-#include "gpu/simt/executor.h"
+#include "simt_machine.h"
 
 namespace flashstep::gpu {
 
 namespace {
-
-using simt::Executor;
-
-Launch launch_of(int threads, std::int64_t shared_bytes = 0, int blocks = 1) {
-    return {.name = "test", .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared_bytes};
-}
-
-// What the executor says; empty: nothing.
-template <class... Parameters, class... Arguments>
-std::string error_of(Executor& machine, const Launch& launch, void (*kernel)(Parameters...), Arguments... arguments) {
-    try {
-        machine.launch(launch, kernel, arguments...);
-        machine.check_outputs();
-    } catch (const Error& error) { return error.what(); }
-    return {};
-}
-
-bool says(const std::string& message, std::string_view part) {
-    INFO(message);
-    const bool found = message.find(part) != std::string::npos;
-    CHECK(found);
-    return found;
-}
-
-struct Machine {  // an executor with one output "out"
-    explicit Machine(int count, simt::Options options = {}) : executor(options) {
-        executor.add_output<float>("out", count);
-    }
-    Global<float> out() { return executor.write("out"); }
-    std::vector<float> values() {
-        const auto span = executor.values<float>("out");
-        return {span.begin(), span.end()};
-    }
-    Executor executor;
-};
 
 // ---- barriers
 
