@@ -41,6 +41,21 @@ bool follow_cell(AppState& app, std::string_view target) {
     return true;
 }
 
+// The recipe with another algorithm: what belonged to the old one goes. Of its kernels the first that takes the
+// problem's exponentials.
+void take_algorithm(Recipe& recipe, const Algorithm& algorithm) {
+    if (recipe.algorithm == algorithm.id) return;
+    recipe.algorithm = algorithm.id;
+    recipe.fault.clear();
+    recipe.kernel.clear();
+    if (!algorithm.base2) recipe.problem.base2 = false;
+    for (const gpu::KernelInfo& kernel : gpu::kernels()) {
+        if (kernel.algorithm != algorithm.id || kernel.base2 != recipe.problem.base2) continue;
+        recipe.kernel = kernel.id;
+        break;
+    }
+}
+
 }  // namespace
 
 int next_run_of_line(const Player& player, int line) {
@@ -73,23 +88,39 @@ bool follow_link(AppState& app, std::string_view target) {
     return true;
 }
 
+bool has_kernel(std::string_view algorithm) {
+    return std::ranges::any_of(gpu::kernels(), [&](const gpu::KernelInfo& k) { return k.algorithm == algorithm; });
+}
+
 void choose_algorithm(AppState& app, const Algorithm& algorithm) {
     app.selected.reset();
-    app.session.edit([&](Recipe& recipe) {
-        recipe.algorithm = algorithm.id;
-        const gpu::KernelInfo* now = gpu::find_kernel(recipe.kernel);
-        if (now && now->algorithm == algorithm.id) return;
-        recipe.kernel.clear();
-        for (const gpu::KernelInfo& kernel : gpu::kernels()) {
-            if (kernel.algorithm != algorithm.id) continue;
-            recipe.kernel = kernel.id;
-            break;
-        }
-    });
+    app.session.edit([&](Recipe& recipe) { take_algorithm(recipe, algorithm); });
 }
 
 void choose_kernel(AppState& app, std::string_view kernel) {
-    app.session.edit([&](Recipe& recipe) { recipe.kernel = kernel; });
+    const gpu::KernelInfo* info = gpu::find_kernel(kernel);
+    if (info && info->algorithm != app.session.recipe().algorithm) app.selected.reset();
+    app.session.edit([&](Recipe& recipe) {
+        if (info) take_algorithm(recipe, *find_algorithm(info->algorithm));
+        recipe.kernel = kernel;
+        if (info) recipe.problem.base2 = info->base2;
+    });
+}
+
+void choose_fault(AppState& app, const Fault* fault) {
+    if (fault && fault->algorithm != app.session.recipe().algorithm) app.selected.reset();
+    app.session.edit([&](Recipe& recipe) {
+        if (fault) take_algorithm(recipe, *find_algorithm(fault->algorithm));
+        recipe.fault = fault ? fault->id : std::string_view();
+    });
+}
+
+void go_to(AppState& app, int step, int head, const CellRef& cell) {
+    if (!app.player) return;
+    app.player->set_playing(false);
+    if (head != app.player->head()) app.player->set_head(head);
+    app.seek(step);
+    app.selected = cell;
 }
 
 void toggle_theme(AppState& app) { app.ui.mode = app.ui.mode == ThemeMode::Dark ? ThemeMode::Light : ThemeMode::Dark; }

@@ -18,6 +18,7 @@ struct StartState {
     std::string lesson = "first_walk";      // lesson id; empty: no lesson text
     std::string preset = "n4d3";            // used where `problem` is not set
     std::string algorithm, kernel;          // empty: the preset's
+    std::string fault = {};                 // a known mistake of the algorithm; empty: none
     std::optional<Problem> problem;         // with `inputs`: from the command line
     std::optional<Inputs> inputs;
     int step = 0;

@@ -57,7 +57,7 @@ void AppState::open_lesson(const Lesson& which) {
     if (const Preset* own = find_preset(which.preset)) open_preset(*own);
 }
 
-void AppState::open_preset(const Preset& which) {
+void AppState::open_preset(const Preset& which, const Fault* fault) {
     if (lesson && lesson->preset != which.id) {
         lesson = nullptr;
         lesson_text.clear();
@@ -66,6 +66,7 @@ void AppState::open_preset(const Preset& which) {
     preset = &which;
     session.request({.algorithm = std::string(which.algorithm),
                      .kernel = std::string(which.kernel),
+                     .fault = fault ? std::string(fault->id) : std::string(),
                      .problem = which.problem,
                      .inputs = which.inputs(which.problem)});
 }

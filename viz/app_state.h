@@ -49,7 +49,7 @@ struct AppState {
     // Takes a finished run over and keeps the cursor at the same place where it can. Call once per frame.
     void update(double now);
     void open_lesson(const Lesson& lesson);
-    void open_preset(const Preset& preset);
+    void open_preset(const Preset& preset, const Fault* fault = nullptr);  // with a mistake in its algorithm
     void set_language(Language language);
     // Moves of the cursor that start the movement of what moved; by hand, so that playing stops.
     void seek(int step);

@@ -36,7 +36,6 @@ struct FrameLayout {
     bool too_small = false;
 };
 
-
 // `notice` is the height of the bar with an error, 0 if there is none. Without a lesson the source takes the left
 // column. `focus`: one panel alone.
 FrameLayout frame_layout(ImVec2 window, float scale, float notice, bool has_lesson, std::optional<Panel> focus);
@@ -81,6 +80,9 @@ FrameState& frame_state(AppState& app);
 // One frame of the app: takes over what is finished, reads the keys, draws everything.
 void run_frame(AppState& app, double now);
 
+// What is to be known about the run before its numbers are read: the mistake it was made with, and where it leaves the
+// finite numbers.
+void draw_run_notes(AppState& app);
 void draw_help(AppState& app);
 void draw_picker(AppState& app);
 // To the next time that the line runs, from the start again after the last; -1 where it makes no step.
@@ -88,8 +90,14 @@ int next_run_of_line(const Player& player, int line);
 // Follows "step:9", "tile:1,2", "line:9" or "cell:S_ij[1,2]@9" (all from 1). False: there is no such place in this run.
 bool follow_link(AppState& app, std::string_view target);
 
+// Each leaves a recipe that can run: with a kernel and a mistake of the algorithm alone, and with the exponentials that
+// both take.
 void choose_algorithm(AppState& app, const Algorithm& algorithm);
-void choose_kernel(AppState& app, std::string_view kernel);  // empty: none
+void choose_kernel(AppState& app, std::string_view kernel);  // empty: none; brings the algorithm that it mirrors
+void choose_fault(AppState& app, const Fault* fault);        // null: none; brings its algorithm
+bool has_kernel(std::string_view algorithm);
+// Shows a step of a head with a cell of a tensor selected.
+void go_to(AppState& app, int step, int head, const CellRef& cell);
 void toggle_theme(AppState& app);
 void toggle_language(AppState& app);
 void toggle_focus(AppState& app, Panel panel);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "viz/format.h"
+#include "viz/frame.h"
 #include "viz/panel_cache.h"
 #include "viz/text.h"
 #include "viz/widgets.h"
@@ -158,15 +159,9 @@ void first_difference(AppState& app, const Difference& first) {
         value_row(ui, ui.tr(Str::tolerance), error_text(first.tolerance));
     }
     if (!ImGui::Button(ui.tr(Str::go_there))) return;
-    if (first.head != app.player->head()) app.player->set_head(first.head);
-    app.seek(first.step);
-    const Space spaces[] = {Space::Sram, Space::Hbm};
-    for (const Space space : spaces) {
-        const int tensor = app.run->trace.find(first.tensor, space);
-        if (tensor < 0) continue;
-        app.selected = CellRef{tensor, first.row, first.col};
-        break;
-    }
+    int tensor = app.run->trace.find(first.tensor, Space::Sram);
+    if (tensor < 0) tensor = app.run->trace.find(first.tensor, Space::Hbm);
+    go_to(app, first.step, first.head, {tensor, first.row, first.col});
 }
 
 void bytes_lines(AppState& app) {
@@ -221,18 +216,21 @@ void draw_compare_panel(AppState& app) {
         return;
     }
     const Run& run = *app.run;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(4)));
     if (!run.kernel_run || !run.comparison) {
-        if (run.kernel_message.empty())
-            empty_state(ui, ui.tr(Str::empty_kernel));
-        else
+        draw_run_notes(app);
+        if (!run.kernel_message.empty())
             empty_state(ui, ui.tr(Str::kernel_cannot, {{"reason", run.kernel_message}}));
+        else
+            empty_state(ui, ui.tr(has_kernel(run.algorithm->id) ? Str::empty_kernel : Str::empty_no_kernel));
+        ImGui::PopStyleVar();
         return;
     }
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(4)));
     // The verdict stands at the right of the title.
     ImGui::SetCursorScreenPos({corner.x + width - badge_width(ui, *run.comparison), corner.y});
     verdict_badge(ui, *run.comparison);
     ImGui::SetCursorScreenPos(below);
+    draw_run_notes(app);
     small_text(ui, where_it_ran(ui, run));
     if (run.comparison->first) first_difference(app, *run.comparison->first);
     tensor_table(app);

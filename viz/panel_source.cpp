@@ -59,8 +59,14 @@ void draw_row(AppState& app, const PseudoLayout& layout, const PseudoRow& row, I
     ImGui::PushID(row.line->number);
     const bool clicked = ImGui::InvisibleButton("line", {width, height}), over = ImGui::IsItemHovered();
     ImGui::PopID();
+    const Fault* fault = app.run->fault;
+    const bool mistaken = fault && fault->line == row.line->number;
+    if (mistaken) {
+        draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.alarm, 0.14f), ui.px(4));
+        draw->AddRect(at, {at.x + width, at.y + height}, u32(t.alarm), ui.px(4));
+    }
     if (current) {
-        draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.accent, 0.16f), ui.px(4));
+        if (!mistaken) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.accent, 0.16f), ui.px(4));
         draw->AddRectFilled(at, {at.x + ui.px(3), at.y + height}, u32(t.accent), ui.px(1));
     } else if (over && !text_only) {
         draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
@@ -70,7 +76,10 @@ void draw_row(AppState& app, const PseudoLayout& layout, const PseudoRow& row, I
     const std::string number = std::to_string(row.line->number);
     ImFont* digits = ui.fonts.number_small;
     draw_text_on(draw, digits, at.x + ui.px(kPseudoGutter - 12) - text_width(digits, number), at.y + base,
-                 u32(current ? t.text : t.quiet), number);
+                 u32(mistaken  ? t.alarm
+                     : current ? t.text
+                               : t.quiet),
+                 number);
     ImFont* words = layout.size > 16 ? ui.fonts.body : ui.fonts.small;
     for (const PseudoPiece& piece : row.pieces) {
         const float x = at.x + ui.px(piece.x), y = at.y + std::round(ui.px(piece.y));
@@ -84,6 +93,8 @@ void draw_row(AppState& app, const PseudoLayout& layout, const PseudoRow& row, I
                      u32(current ? t.text : t.quiet), index);
 
     if (over && ui.hot.current().empty() && begin_tip(ui)) {
+        if (mistaken)
+            tip_text(ui, ui.tr(Str::fault_on, {{"line", std::to_string(fault->line)}, {"title", fault->title}}));
         ImGui::TextUnformatted(ui.tr(text_only ? Str::line_makes_no_step : Str::goto_next));
         end_tip();
     }

@@ -1,4 +1,4 @@
-// The picker: type a few letters to find a lesson, preset, algorithm or kernel.
+// The picker: type a few letters to find a lesson, preset, algorithm, kernel or known mistake.
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
@@ -21,6 +21,7 @@ struct Entry {
     const Preset* preset = nullptr;
     const Algorithm* algorithm = nullptr;
     const gpu::KernelInfo* kernel = nullptr;
+    const Fault* fault = nullptr;
 };
 
 std::string lower(std::string_view text) {
@@ -55,6 +56,9 @@ std::vector<Entry> entries(const Ui& ui, std::string_view filter) {
     for (const gpu::KernelInfo& kernel : gpu::kernels())
         all.push_back(
             {Str::kernel, std::string(kernel.id), std::string(kernel.title), nullptr, nullptr, nullptr, &kernel});
+    for (const Fault& fault : faults())
+        all.push_back(
+            {Str::fault, std::string(fault.title), std::string(fault.id), nullptr, nullptr, nullptr, nullptr, &fault});
     std::erase_if(all, [&](const Entry& entry) { return !matches(ui, entry, filter); });
     return all;
 }
@@ -63,13 +67,8 @@ void open(AppState& app, const Entry& entry) {
     if (entry.lesson) app.open_lesson(*entry.lesson);
     if (entry.preset) app.open_preset(*entry.preset);
     if (entry.algorithm) choose_algorithm(app, *entry.algorithm);
-    if (!entry.kernel) return;
-    // A kernel brings the algorithm that it mirrors.
-    app.selected.reset();
-    app.session.edit([&](Recipe& recipe) {
-        recipe.kernel = entry.kernel->id;
-        recipe.algorithm = entry.kernel->algorithm;
-    });
+    if (entry.kernel) choose_kernel(app, entry.kernel->id);
+    if (entry.fault) choose_fault(app, entry.fault);
 }
 
 bool draw_entry(AppState& app, const Entry& entry, bool chosen) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "core/reference.h"
 #include "viz/format.h"
@@ -12,6 +13,23 @@ namespace flashstep::viz {
 namespace {
 
 constexpr std::size_t kMostUndo = 100;
+
+// By equal bits: what a mistake does not touch is computed by the same operations.
+std::optional<Departure> departure_of(const Trace& wrong, const Trace& right) {
+    for (std::size_t v = 0; v < std::min(wrong.versions.size(), right.versions.size()); ++v) {
+        const Version &a = wrong.versions[v], &b = right.versions[v];
+        const auto with = wrong.value(a), without = right.value(b);
+        for (int r = 0; r < a.rows; ++r) {
+            for (int c = 0; c < a.cols; ++c) {
+                const bool there = r < b.rows && c < b.cols;
+                const double x = with(r, c), y = there ? without(r, c) : std::numeric_limits<double>::quiet_NaN();
+                if (there && (x == y || (std::isnan(x) && std::isnan(y)))) continue;
+                return Departure{static_cast<int>(v), r, c, y};
+            }
+        }
+    }
+    return std::nullopt;
+}
 
 // The kernel's run of the recipe, or the reason why there is none. What the kernel cannot run is no failure of the run.
 void add_kernel(Run& run, std::atomic<bool>* cancel, std::atomic<float>* progress) {
@@ -76,7 +94,14 @@ std::shared_ptr<const Run> make_run(const Recipe& recipe, std::atomic<bool>* can
     run->recipe = recipe;
     run->algorithm = find_algorithm(recipe.algorithm);
     if (!run->algorithm) throw Error("there is no algorithm called " + recipe.algorithm);
-    run->trace = record(*run->algorithm, recipe.problem, recipe.inputs);
+    run->fault = find_fault(recipe.fault);
+    if (!run->fault && !recipe.fault.empty()) throw Error("there is no mistake called " + recipe.fault);
+    run->trace = record(*run->algorithm, recipe.problem, recipe.inputs, run->fault);
+    run->non_finite = first_non_finite(run->trace);
+    if (run->fault) {
+        run->departure = departure_of(run->trace, record(*run->algorithm, recipe.problem, recipe.inputs));
+        if (run->departure) run->first_difference = run->trace.versions[run->departure->version].step;
+    }
     Problem unlimited = recipe.problem;
     unlimited.sram_bytes = 0;
     run->plain = plain_for(*run->algorithm);

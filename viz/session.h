@@ -1,5 +1,5 @@
-// What is being looked at: a problem with its inputs, its trace, a kernel's run of it and their comparison. Edits re-run
-// it on a worker thread; what was there stays until the new one is ready, and stays if the new one fails.
+// What is being looked at: a problem with its inputs, its trace, a kernel's run of it and their comparison. Edits
+// re-run it on a worker thread; what was there stays until the new one is ready, and stays if the new one fails.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,8 @@
 
 #include "core/algorithms.h"
 #include "core/compare.h"
+#include "core/faults.h"
+#include "core/first_non_finite.h"
 #include "gpu/run.h"
 
 namespace flashstep::viz {
@@ -20,25 +22,36 @@ namespace flashstep::viz {
 struct Recipe {
     std::string algorithm = "fa2_forward";
     std::string kernel = "fa2_forward_1_tile";  // empty: no kernel
+    std::string fault = {};                     // id of a known mistake of the algorithm; empty: none
     Problem problem;
     Inputs inputs;
     Where where = Where::Host;
+};
+
+// Where a run with a mistake first holds another number than the right algorithm: an element of Trace::versions.
+struct Departure {
+    int version, row, col;
+    double right;  // NaN: the right algorithm has no such element
 };
 
 // The finished run that panels read. Never changes after it is made.
 struct Run {
     Recipe recipe;
     const Algorithm* algorithm = nullptr;
+    const Fault* fault = nullptr;  // the mistake that the trace was made with
     Trace trace;
-    const Algorithm* plain = nullptr;      // what the run is measured by: standard attention or its backward pass, safe
-                                           // softmax where X is read; null: nothing comparable
-    Counts standard;                       // of `plain` on the same problem
-    std::optional<KernelRun> kernel_run;   // nullopt: no kernel was chosen, or it cannot run this (kernel_message says why)
+    const Algorithm* plain = nullptr;  // what the run is measured by: standard attention or its backward pass, safe
+                                       // softmax where X is read; null: nothing comparable
+    Counts standard;                   // of `plain` on the same problem
+    std::optional<KernelRun>
+        kernel_run;  // nullopt: no kernel was chosen, or it cannot run this (kernel_message says why)
     std::optional<Comparison> comparison;
     std::string kernel_message;
-    std::vector<double> tensor_scale;      // by tensor: largest finite |value| over the whole trace, at least 1e-30
-    std::vector<int> widest;               // by tensor: characters of its short numbers, decimal points aligned
-    int first_difference = -1;             // step, -1: none
+    std::optional<Departure> departure;   // with a mistake; nullopt: it does not show in this problem
+    std::optional<NonFinite> non_finite;  // where the trace leaves the finite numbers
+    std::vector<double> tensor_scale;     // by tensor: largest finite |value| over the whole trace, at least 1e-30
+    std::vector<int> widest;              // by tensor: characters of its short numbers, decimal points aligned
+    int first_difference = -1;            // step, from the kernel, or from the right algorithm; -1: none
 };
 
 // Makes a run, start to end. Throws Error (nothing is shown then but the error).

@@ -17,7 +17,7 @@ void open_start(AppState& app, const StartState& start) {
         throw Error("there is no preset called " + start.preset, "See: flashstep list");
     if (lesson) app.open_lesson(*lesson);
     if (preset && !(lesson && lesson->preset == preset->id) && !start.problem) app.open_preset(*preset);
-    if (!start.problem && start.algorithm.empty() && start.kernel.empty()) return;
+    if (!start.problem && start.algorithm.empty() && start.kernel.empty() && start.fault.empty()) return;
     app.session.edit([&](Recipe& recipe) {
         if (start.problem) {
             recipe.problem = *start.problem;
@@ -25,6 +25,7 @@ void open_start(AppState& app, const StartState& start) {
         }
         if (!start.algorithm.empty()) recipe.algorithm = start.algorithm;
         if (!start.kernel.empty()) recipe.kernel = start.kernel;
+        if (!start.fault.empty()) recipe.fault = start.fault;
     });
 }
 
@@ -38,6 +39,7 @@ std::vector<std::string> font_texts() {
     for (const Algorithm& algorithm : algorithms())
         texts.push_back(std::string(algorithm.title) + std::string(algorithm.source));
     for (const gpu::KernelInfo& kernel : gpu::kernels()) texts.emplace_back(kernel.title);
+    for (const Fault& fault : faults()) texts.push_back(std::string(fault.title) + std::string(fault.hides));
     return texts;
 }
 

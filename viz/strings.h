@@ -38,7 +38,10 @@ enum class Str {
     kernel_here, bytes_equal, bytes_unequal, bytes_uncounted, kernel_counters, not_materialised_list, kernel_cannot,
     counter_barriers, counter_warp_barriers, counter_shuffles, counter_atomics, counter_shared_read,
     counter_shared_written, counter_wavefronts, counter_ideal, hbm_total, standard_short, safe_short, sram_in_use,
-    memory_in_out, standard_backward, hbm_factor, count_,
+    memory_in_out, standard_backward, hbm_factor, fault, faults_in, fault_none, fault_hides, fault_of, fault_on,
+    fault_hidden, fault_shows, fault_off, value_wrong, value_right, value_missing, open_preset, non_finite_first,
+    non_finite_given, non_finite_rounded, non_finite_sum, non_finite_exp, non_finite_div, non_finite_other,
+    non_finite_mark, empty_no_kernel, kernel_absent, count_,
 };
 // clang-format on
 constexpr int kStrings = static_cast<int>(Str::count_);

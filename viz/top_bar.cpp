@@ -15,26 +15,35 @@ namespace {
 
 constexpr double kQuietBusySeconds = 0.25;  // a run shorter than this shows no progress
 
-// A quiet label over a value. Returns whether it was clicked.
-bool field(Ui& ui, const char* id, std::string_view label, std::string_view value, float width, bool opens) {
+enum class FieldLook { Quiet, Alarm };
+
+// A quiet label over a value, or one that stands out. Returns whether it was clicked.
+bool field(Ui& ui, const char* id, std::string_view label, std::string_view value, float width,
+           FieldLook look = FieldLook::Quiet) {
     const Theme& t = ui.theme();
+    const bool alarm = look == FieldLook::Alarm;
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ui.px(40), pad = ui.px(8);
     const bool clicked = ImGui::InvisibleButton(id, {width, height});
     const bool over = ImGui::IsItemHovered();
     if (over) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
-    const float room = width - 2 * pad - (opens ? ui.px(14) : 0);
-    draw_text_on(draw, ui.fonts.small, at.x + pad, at.y + ui.px(14), u32(t.quiet), fitted(ui.fonts.small, label, room));
-    const std::string shown = fitted(ui.fonts.body, value, room);
-    draw_text_on(draw, ui.fonts.body, at.x + pad, at.y + ui.px(33), u32(t.text), shown);
-    if (opens) {  // a chevron after the value
-        const float x = at.x + pad + text_width(ui.fonts.body, shown) + ui.px(10), y = at.y + ui.px(28),
-                    r = ui.px(3.5f);
-        const ImVec2 points[] = {{x - r, y - r / 2}, {x, y + r / 2}, {x + r, y - r / 2}};
-        draw->AddPolyline(points, 3, u32(t.quiet), 0, ui.px(1.5f));
+    if (alarm) {
+        draw->AddRect({at.x + ui.px(1), at.y}, {at.x + width - ui.px(1), at.y + height}, u32(t.alarm), ui.px(4), 0,
+                      std::max(1.0f, ui.px(1.5f)));
+        draw_icon(draw, Icon::Warning, {at.x + pad + ui.px(6), at.y + ui.px(10)}, ui.px(13), u32(t.alarm));
     }
-    if (over && shown != value && begin_tip(ui)) {
+    const float room = width - 2 * pad - ui.px(14), before = alarm ? ui.px(16) : 0;
+    const std::string above = fitted(ui.fonts.small, label, width - 2 * pad - before);
+    draw_text_on(draw, ui.fonts.small, at.x + pad + before, at.y + ui.px(14), u32(t.quiet), above);
+    const std::string shown = fitted(ui.fonts.body, value, room);
+    draw_text_on(draw, ui.fonts.body, at.x + pad, at.y + ui.px(33), u32(alarm ? t.alarm : t.text), shown);
+    // A chevron after the value.
+    const float x = at.x + pad + text_width(ui.fonts.body, shown) + ui.px(10), y = at.y + ui.px(28), r = ui.px(3.5f);
+    const ImVec2 points[] = {{x - r, y - r / 2}, {x, y + r / 2}, {x + r, y - r / 2}};
+    draw->AddPolyline(points, 3, u32(t.quiet), 0, ui.px(1.5f));
+    if (over && (shown != value || above != label) && begin_tip(ui)) {
+        if (above != label) tip_text(ui, label);
         ImGui::TextUnformatted(value.data(), value.data() + value.size());
         end_tip();
     }
@@ -88,7 +97,7 @@ std::string_view lesson_value(const AppState& app) {
 void lesson_field(AppState& app, float width) {
     Ui& ui = app.ui;
     const Str label = app.lesson || !app.preset ? Str::lesson : Str::preset;
-    if (field(ui, "lesson", ui.tr(label), lesson_value(app), width, true)) ImGui::OpenPopup("lessons");
+    if (field(ui, "lesson", ui.tr(label), lesson_value(app), width)) ImGui::OpenPopup("lessons");
     if (!begin_list(ui, "lessons", width)) return;
     if (!lessons().empty()) list_heading(ui, ui.tr(Str::lesson));
     for (const Lesson& lesson : lessons())
@@ -99,14 +108,38 @@ void lesson_field(AppState& app, float width) {
     ImGui::EndPopup();
 }
 
+bool has_faults(const Algorithm& algorithm) {
+    return std::ranges::any_of(faults(), [&](const Fault& fault) { return fault.algorithm == algorithm.id; });
+}
+
+// With a mistake on, its id is the value and the algorithm stands in the label.
+std::string algorithm_label(const AppState& app) {
+    const Recipe& recipe = app.session.recipe();
+    const Algorithm* algorithm = find_algorithm(recipe.algorithm);
+    if (recipe.fault.empty() || !algorithm) return app.ui.tr(Str::algorithm);
+    return app.ui.tr(Str::fault_of, {{"name", algorithm->title}});
+}
+
 void algorithm_field(AppState& app, float width) {
     Ui& ui = app.ui;
     const Algorithm* current = find_algorithm(app.session.recipe().algorithm);
-    if (field(ui, "algorithm", ui.tr(Str::algorithm), current ? current->title : "", width, true))
-        ImGui::OpenPopup("algorithms");
+    const Fault* fault = find_fault(app.session.recipe().fault);
+    const bool opened =
+        fault ? field(ui, "algorithm", algorithm_label(app), fault->id, width, FieldLook::Alarm)
+              : field(ui, "algorithm", algorithm_label(app), current ? current->title : std::string_view(), width);
+    if (opened) ImGui::OpenPopup("algorithms");
     if (!begin_list(ui, "algorithms", width)) return;
     for (const Algorithm& algorithm : algorithms())
         if (list_row(ui, algorithm.title, algorithm.source, &algorithm == current)) choose_algorithm(app, algorithm);
+    if (current && has_faults(*current)) {
+        list_heading(ui, ui.tr(Str::faults_in, {{"name", current->title}}).c_str());
+        if (list_row(ui, ui.tr(Str::fault_none), {}, !fault)) choose_fault(app, nullptr);
+        for (const Fault& known : faults()) {
+            if (known.algorithm != current->id) continue;
+            if (list_row(ui, known.title, ui.tr(Str::fault_hides, {{"where", known.hides}}), &known == fault))
+                choose_fault(app, &known);
+        }
+    }
     ImGui::EndPopup();
 }
 
@@ -127,7 +160,7 @@ void kernel_field(AppState& app, float width) {
     Ui& ui = app.ui;
     const Recipe& recipe = app.session.recipe();
     const std::string_view value = recipe.kernel.empty() ? ui.tr(Str::kernel_no) : std::string_view(recipe.kernel);
-    if (field(ui, "kernel", ui.tr(Str::kernel), value, width, true)) ImGui::OpenPopup("kernels");
+    if (field(ui, "kernel", ui.tr(Str::kernel), value, width)) ImGui::OpenPopup("kernels");
     if (!begin_list(ui, "kernels", width)) return;
     if (list_row(ui, ui.tr(Str::kernel_no), {}, recipe.kernel.empty())) choose_kernel(app, {});
     for (const bool matching : {true, false}) {
@@ -146,7 +179,7 @@ void head_field(AppState& app, float width) {
     Ui& ui = app.ui;
     const int heads = app.run ? app.run->recipe.problem.total_heads() : 1;
     const std::string value = fmt::format("{} / {}", app.player->head() + 1, heads);
-    if (field(ui, "head", ui.tr(Str::head), value, width, true)) ImGui::OpenPopup("heads");
+    if (field(ui, "head", ui.tr(Str::head), value, width)) ImGui::OpenPopup("heads");
     if (!begin_list(ui, "heads", width)) return;
     ImGuiListClipper clipper;
     clipper.Begin(heads);
@@ -174,7 +207,9 @@ Verdicts verdict_of(const AppState& app) {
     const Run& run = *app.run;
     if (!run.kernel_run) {
         v.where = ui.tr(Str::comparison);
-        v.text = ui.tr(run.recipe.kernel.empty() ? Str::kernel_none : Str::match_not_compared);
+        v.text = ui.tr(!run.recipe.kernel.empty()      ? Str::match_not_compared
+                       : has_kernel(run.algorithm->id) ? Str::kernel_none
+                                                       : Str::kernel_absent);
         v.why = run.kernel_message;
         return v;
     }
@@ -378,7 +413,12 @@ void draw_top_bar(AppState& app) {
         return std::clamp(text_width(ui.fonts.body, text) + ui.px(34), ui.px(112), ui.px(most));
     };
     const std::string& kernel = app.session.recipe().kernel;
-    float want[] = {wanted(lesson_value(app), 380), wanted(algorithm ? algorithm->title : "", 320),
+    const std::string& fault = app.session.recipe().fault;
+    const float shown_algorithm =
+        fault.empty()
+            ? wanted(algorithm ? algorithm->title : "", 320)
+            : std::clamp(text_width(ui.fonts.small, algorithm_label(app)) + ui.px(34), wanted(fault, 320), ui.px(320));
+    float want[] = {wanted(lesson_value(app), 380), shown_algorithm,
                     wanted(kernel.empty() ? ui.tr(Str::kernel_no) : kernel, 300), heads ? ui.px(76) : 0,
                     text_width(ui.fonts.body, summary) + ui.px(34)};
     float sum = 0;
@@ -403,7 +443,7 @@ void draw_top_bar(AppState& app) {
     next(want[2]), kernel_field(app, want[2]);
     if (heads) next(want[3]), head_field(app, want[3]);
     next(want[4]);
-    if (field(ui, "problem", ui.tr(Str::problem), summary, want[4], true)) app.inputs_open = !app.inputs_open;
+    if (field(ui, "problem", ui.tr(Str::problem), summary, want[4])) app.inputs_open = !app.inputs_open;
 
     ImGui::SetCursorScreenPos({tools - ui.px(8) - verdict_w, at.y});
     progress ? draw_progress(app, verdict_w) : draw_verdict(app, verdict, verdict_w);

@@ -88,6 +88,7 @@ std::string position_text(const Ui& ui, const Player& p, int position) {
     std::string text = ui.tr(Str::step_of, {{"step", std::to_string(position)}, {"steps", std::to_string(p.count())}});
     if (step.i >= 0) text += fmt::format("{}i={}", comma, step.i + 1);
     if (step.j >= 0) text += fmt::format("{}j={}", step.i >= 0 ? " " : comma, step.j + 1);
+    if (step.w >= 0) text += fmt::format("{}warp {}", step.i >= 0 || step.j >= 0 ? " " : comma, step.w + 1);
     return text + comma + ui.tr(Str::line_n, {{"line", std::to_string(step.line)}});
 }
 
@@ -217,6 +218,9 @@ void draw_curve(const AppState& app, const Timeline& line, const Place& place, i
     }
 }
 
+// The step at which the run leaves the finite numbers, -1: it does not.
+int non_finite_step(const Run& run) { return run.non_finite ? run.trace.versions[run.non_finite->version].step : -1; }
+
 void draw_marks(const AppState& app, const Timeline& line, const Place& place) {
     const Ui& ui = app.ui;
     const Theme& t = ui.theme();
@@ -235,10 +239,20 @@ void draw_marks(const AppState& app, const Timeline& line, const Place& place) {
         draw->AddRectFilled({x, top}, {x + 1, place.bottom}, u32(t.text, 0.5f));
         draw->AddTriangleFilled({x, top}, {x + 2 * r, top + r}, {x, top + 2 * r}, u32(t.text));
     }
+    const float r = ui.px(4), y = top + ui.px(4);
+    const auto alarm_line = [&](float x) {
+        draw->AddRectFilled({x - 0.5f, top}, {x + 0.5f, place.bottom}, u32(t.alarm));
+    };
+    if (const int step = non_finite_step(*app.run); step >= 0) {  // a cross: no number from here on
+        if (const float x = middle(step); inside(x)) {
+            alarm_line(x);
+            draw_icon(draw, Icon::Cross, {x, y}, ui.px(14), u32(t.alarm));
+        }
+    }
     if (app.run->first_difference < 0) return;
-    const float x = middle(app.run->first_difference), r = ui.px(4), y = top + ui.px(4);
+    const float x = middle(app.run->first_difference);
     if (!inside(x)) return;
-    draw->AddRectFilled({x - 0.5f, top}, {x + 0.5f, place.bottom}, u32(t.alarm));
+    alarm_line(x);
     draw->AddQuadFilled({x, y - r}, {x + r, y}, {x, y + r}, {x - r, y}, u32(t.alarm));
 }
 
@@ -266,6 +280,7 @@ void take_mouse(AppState& app, Timeline& line, const Place& place) {
     ImGui::TextUnformatted(position_text(ui, *app.player, under).c_str());
     const bool different = app.run->first_difference >= 0 && app.player->step_at(under) == app.run->first_difference;
     if (different) ImGui::TextUnformatted(ui.tr(Str::first_divergence));
+    if (app.player->step_at(under) == non_finite_step(*app.run)) ImGui::TextUnformatted(ui.tr(Str::non_finite_mark));
     small_text(ui, ui.tr(Str::key_timeline));
     end_tip();
 }
