@@ -15,16 +15,16 @@ inline namespace on_host {
 
 // What v[i] gives for a view that can be written: reads on conversion, writes on assignment.
 template <class View>
-class Element {
+class ElementRef {
   public:
     using T = typename View::Value;
-    Element(const View& view, std::int64_t index) : view_(view), index_(index) {}
+    ElementRef(const View& view, std::int64_t index) : view_(view), index_(index) {}
     operator T() const { return view_.load(index_); }
     T operator=(T value) const {
         view_.store(index_, value);
         return value;
     }
-    T operator=(const Element& other) const { return *this = static_cast<T>(other); }
+    T operator=(const ElementRef& other) const { return *this = static_cast<T>(other); }
     T operator+=(T value) const { return *this = static_cast<T>(*this) + value; }
     T operator-=(T value) const { return *this = static_cast<T>(*this) - value; }
     T operator*=(T value) const { return *this = static_cast<T>(*this) * value; }
@@ -51,7 +51,7 @@ class Global {
         if constexpr (std::is_const_v<T>) {
             return load(index);
         } else {
-            return Element<Global>(*this, index);
+            return ElementRef<Global>(*this, index);
         }
     }
     Value load(std::int64_t index) const {
@@ -99,7 +99,7 @@ class Shared {
     Shared(std::byte* base, std::uint32_t offset, std::int64_t count, const char* name, simt::Block* checked)
         : data_(reinterpret_cast<T*>(base + offset)), count_(count), offset_(offset), name_(name), checked_(checked) {}
 
-    Element<Shared> operator[](std::int64_t index) const { return {*this, index}; }
+    ElementRef<Shared> operator[](std::int64_t index) const { return {*this, index}; }
     Value load(std::int64_t index) const {
         if (checked_) [[unlikely]]
             check(index, simt::Access::Read);
