@@ -9,8 +9,31 @@
 namespace flashstep::gpu {
 
 // What can be captured per (head, i, j): the mirror's tensor of that name after the tile (i, j).
-enum class Slot { S_ij, m_i, l_i, P_ij, O_i };
-constexpr int kSlots = 5;
+enum class Slot {
+    // forward; a tile's own statistics and the running ones are FlashAttention-1's
+    S_ij,
+    m_i,
+    l_i,
+    P_ij,
+    O_i,
+    m_ij,
+    l_ij,
+    m_new,
+    l_new,
+    // backward: sums so far, but dQ_ij, which is one tile's contribution to dQ_i
+    dP_ij,
+    dS_ij,
+    dQ_i,
+    dQ_ij,
+    dK_j,
+    dV_j,
+    // softmax, whose tiles are single scores
+    m,
+    l,
+    p,
+    Count,
+};
+constexpr int kSlots = static_cast<int>(Slot::Count);
 
 struct NoProbe {
     FS_DEVICE void write(Slot, int, int, int, int, float) const {}

@@ -8,7 +8,7 @@
 namespace flashstep::gpu {
 
 const Rung& rung(std::string_view id) {
-    for (const auto& family : {standard_rungs(), forward_rungs()}) {
+    for (const auto& family : {standard_rungs(), forward_rungs(), backward_rungs()}) {
         for (const Rung& row : family) {
             if (row.id == id) return row;
         }

@@ -60,6 +60,7 @@ AttentionShape shape_of(const KernelInfo& kernel, const Problem& problem);
 // The families' tables.
 std::span<const Rung> standard_rungs();
 std::span<const Rung> forward_rungs();
+std::span<const Rung> backward_rungs();
 
 // ---- Parts that several rungs share.
 
@@ -71,6 +72,11 @@ std::int64_t loaded_keys(const AttentionShape& p);
 std::int64_t loaded_mask(const AttentionShape& p);
 // Q, K, V, and M where there is a mask.
 std::vector<TensorSpec> attention_inputs(const AttentionShape& p);
+// Calls a launch function with the kernel's probe, or (null) with none.
+template <class LaunchFunction>
+void launch_traced(const Probe* probe, LaunchFunction launch) {
+    probe ? launch(*probe) : launch(NoProbe{});
+}
 void add_mask_bytes(std::map<std::string, TensorBytes>& bytes, const AttentionShape& p, std::int64_t elements);
 
 }  // namespace flashstep::gpu

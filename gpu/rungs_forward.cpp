@@ -2,6 +2,7 @@
 #include <array>
 
 #include "gpu/kernels/fa2_forward_1_tile.cuh"
+#include "gpu/kernels/fa2_forward_2_warps.cuh"
 #include "gpu/rungs.h"
 #include "gpu/simt/executor.h"
 
@@ -43,17 +44,17 @@ std::map<std::string, TensorBytes> fa2_bytes(const AttentionShape& p) {
 }
 
 void fa2_1_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
-    if (probe) {
-        launch_fa2_forward_1_tile(machine, p, *probe);
-    } else {
-        launch_fa2_forward_1_tile(machine, p, NoProbe{});
-    }
+    launch_traced(probe, [&](auto tracer) { launch_fa2_forward_1_tile(machine, p, tracer); });
+}
+
+void fa2_2_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
+    launch_traced(probe, [&](auto tracer) { launch_fa2_forward_2_warps(machine, p, tracer); });
 }
 
 }  // namespace
 
 std::span<const Rung> forward_rungs() {
-    static const std::array<Rung, 1> rungs{{
+    static const std::array<Rung, 2> rungs{{
         {.id = "fa2_forward_1_tile",
          .as_tiled = nullptr,
          .tensors = fa2_tensors,
@@ -62,6 +63,15 @@ std::span<const Rung> forward_rungs() {
          .shared_bytes = fa2_forward_1_tile_shared_bytes,
          .blocks = fa2_blocks,
          .launch_on_host = fa2_1_on_host,
+         .bytes = fa2_bytes},
+        {.id = "fa2_forward_2_warps",
+         .as_tiled = nullptr,
+         .tensors = fa2_tensors,
+         .slots = fa2_slots(),
+         .launches = 1,
+         .shared_bytes = fa2_forward_2_warps_shared_bytes,
+         .blocks = fa2_blocks,
+         .launch_on_host = fa2_2_on_host,
          .bytes = fa2_bytes},
     }};
     return rungs;

@@ -381,6 +381,18 @@ TEST_CASE("The counters of FA2 follow from its loops") {
     CHECK(counters.at("shared wavefronts") > counters.at("shared wavefronts, ideal"));
 }
 
+TEST_CASE("Rows over warps: two block barriers a tile, and the same values within rounding") {
+    const Problem p = problem(64, 64, 8, 8, 16, 16);
+    const KernelInfo& warps = *find_kernel("fa2_forward_2_warps");
+    const KernelRun run = run_kernel(warps, p, inputs_of(p), {}), tile = run_kernel(fa2(), p, inputs_of(p), {});
+    std::map<std::string, std::int64_t> counters(run.counters.begin(), run.counters.end());
+    CHECK(counters.at("block barriers") == 4 * 4 * 2);
+    CHECK(counters.at("warp barriers") == 4 * 4 * (1 + 4));
+    CHECK(counters.at("shuffles") == 64 * 4 * 2 * 5);  // per row and tile: two exchanges of five steps
+    CHECK(run.hbm == tile.hbm);
+    for (const auto& [key, values] : tile.captured) CHECK((values - run.captured.at(key)).cwiseAbs().maxCoeff() < 1e-5);
+}
+
 TEST_CASE("Registry and run table agree: every kernel has its source file, its algorithm, its targets and its rung") {
     for (const KernelInfo& kernel : kernels()) {
         CAPTURE(kernel.id);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "gpu/registry.h"
 
@@ -42,6 +43,17 @@ std::string without_probes(const std::string& source, int& removed) {
     return result;
 }
 
+// The kernel functions in a source that take a probe.
+std::vector<std::string> traced_functions(const std::string& source) {
+    const std::string start = "template <class Tracer>\nFS_KERNEL void ";
+    std::vector<std::string> names;
+    for (std::size_t at = source.find(start); at != std::string::npos; at = source.find(start, at + 1)) {
+        const std::size_t name = at + start.size();
+        names.push_back(source.substr(name, source.find('(', name) - name));
+    }
+    return names;
+}
+
 // PTX without its header, whose comments name the file.
 std::string body(const std::string& ptx) {
     const std::size_t start = ptx.find(".version");
@@ -65,21 +77,28 @@ TEST_CASE("A kernel without probe is the same PTX as its source with the probe l
         int removed = 0;
         const std::string stripped = without_probes(source, removed);
         if (removed == 0) continue;  // nothing to probe: its slots are its tensors
+        const std::vector<std::string> functions = traced_functions(source);
+        CAPTURE(id);
+        REQUIRE(!functions.empty());
         std::string ptx[2];
         for (int variant : {0, 1}) {
             const fs::path unit = folder / (id + ".cu"), output = folder / (id + ".ptx");
             std::ofstream(folder / (id + ".cuh")) << (variant == 0 ? source : stripped);
-            std::ofstream(unit) << "#include \"" << id << ".cuh\"\n"
-                                << "void* keep() { return (void*)flashstep::gpu::" << id
-                                << "<flashstep::gpu::NoProbe>; }\n";
+            std::ofstream text(unit);
+            text << "#include \"" << id << ".cuh\"\n";
+            for (const std::string& function : functions) {
+                text << "void* keep_" << function << "() { return (void*)flashstep::gpu::" << function
+                     << "<flashstep::gpu::NoProbe>; }\n";
+            }
+            text.close();
             const std::string command = compiler +
                                         " -std=c++20 -O3 -arch=compute_80 -ptx -I" FLASHSTEP_SOURCE_DIR " -o " +
                                         output.string() + " " + unit.string() + " 2>&1";
             REQUIRE(std::system(command.c_str()) == 0);
             ptx[variant] = body(read(output));
         }
-        CAPTURE(id);
         CHECK(ptx[0].size() > 1000);
+        for (const std::string& function : functions) CHECK(ptx[0].find(function) != std::string::npos);
         CHECK(ptx[0].find(".entry") != std::string::npos);
         CHECK((ptx[0] == ptx[1]));
         ++compared;

@@ -1,20 +1,32 @@
 // Instantiates every kernel for devices. One line per kernel.
 #include "gpu/cuda/machine.cuh"
+#include "gpu/kernels/fa2_backward_1_two_pass.cuh"
+#include "gpu/kernels/fa2_backward_2_atomic.cuh"
 #include "gpu/kernels/fa2_forward_1_tile.cuh"
+#include "gpu/kernels/fa2_forward_2_warps.cuh"
 #include "gpu/kernels/standard_1_naive.cuh"
 
 namespace flashstep::gpu::cuda {
 
-bool launch_kernel(std::string_view kernel, Machine& machine, const AttentionShape& shape, const Probe* probe) {
-    if (kernel == "standard_1_naive") {
-        launch_standard_1_naive(machine, shape);
-    } else if (kernel == "fa2_forward_1_tile") {
-        probe ? launch_fa2_forward_1_tile(machine, shape, *probe)
-              : launch_fa2_forward_1_tile(machine, shape, NoProbe{});
-    } else {
-        return false;
-    }
+namespace {
+
+// A launch function, with the kernel's probe or (null) with none.
+template <class WithProbe>
+bool traced(const Probe* probe, WithProbe launch) {
+    probe ? launch(*probe) : launch(NoProbe{});
     return true;
+}
+
+}  // namespace
+
+bool launch_kernel(std::string_view kernel, Machine& m, const AttentionShape& p, const Probe* probe) {
+    if (kernel == "standard_1_naive") return launch_standard_1_naive(m, p), true;
+    if (kernel == "fa2_forward_1_tile") return traced(probe, [&](auto t) { launch_fa2_forward_1_tile(m, p, t); });
+    if (kernel == "fa2_forward_2_warps") return traced(probe, [&](auto t) { launch_fa2_forward_2_warps(m, p, t); });
+    if (kernel == "fa2_backward_1_two_pass")
+        return traced(probe, [&](auto t) { launch_fa2_backward_1_two_pass(m, p, t); });
+    if (kernel == "fa2_backward_2_atomic") return traced(probe, [&](auto t) { launch_fa2_backward_2_atomic(m, p, t); });
+    return false;
 }
 
 }  // namespace flashstep::gpu::cuda
