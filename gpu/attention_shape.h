@@ -4,16 +4,18 @@
 #include <cstdint>
 
 #include "gpu/device.h"
+#include "gpu/element.h"
 
 namespace flashstep::gpu {
 
 struct AttentionShape {
-    int n, nk, d, dv;            // rows of Q; rows of K and V; columns of Q and K; columns of V and O
-    int B_r, B_c;                // rows of a block of Q; of a block of K and V
-    int batch, heads, kv_heads;  // heads of one batch entry
-    float scale;                 // tau
-    int causal;                  // 1: bottom-right causal mask
-    int mask_rows;               // of the additive mask M: 0 there is none, 1 key padding [1, nk], n [n, nk]
+    int n, nk, d, dv;                 // rows of Q; rows of K and V; columns of Q and K; columns of V and O
+    int B_r, B_c;                     // rows of a block of Q; of a block of K and V
+    int batch, heads, kv_heads;       // heads of one batch entry
+    float scale;                      // tau
+    int causal;                       // 1: bottom-right causal mask
+    int mask_rows;                    // of the additive mask M: 0 there is none, 1 key padding [1, nk], n [n, nk]
+    Element element = Element::Fp32;  // of the matrices; statistics (m, l, L, D) are fp32
 
     FS_HOST_DEVICE int total_heads() const { return batch * heads; }
     FS_HOST_DEVICE int row_blocks() const { return (n + B_r - 1) / B_r; }   // T_r

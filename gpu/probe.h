@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "gpu/device.h"
+#include "gpu/fragment.h"
 
 namespace flashstep::gpu {
 
@@ -37,6 +38,9 @@ constexpr int kSlots = static_cast<int>(Slot::Count);
 
 struct NoProbe {
     FS_DEVICE void write(Slot, int, int, int, int, float) const {}
+    template <int kTiles>
+    FS_DEVICE void write(Slot, int, int, int, const float (&)[kTiles][4], int, int, int, int) const {}
+    FS_DEVICE void write(Slot, int, int, int, const float (&)[2], int, int) const {}
 };
 
 struct Probe {
@@ -52,6 +56,25 @@ struct Probe {
     // `element` counts inside the padded tile: row * (its columns) + column.
     FS_DEVICE void write(Slot slot, int head, int i, int j, int element, float value) const {
         values[place(slot, head, i, j) + element] = value;
+    }
+    // What a warp holds as results of tensor cores: its 16 rows start at row0 of a tile of `rows` x `cols` true
+    // elements, `padded` columns apart.
+    template <int kTiles>
+    FS_DEVICE void write(Slot slot, int head, int i, int j, const float (&result)[kTiles][4], int row0, int rows,
+                         int cols, int padded) const {
+        for (int n = 0; n < kTiles; ++n) {
+            for (int e = 0; e < 4; ++e) {
+                const int r = row0 + fragment_row(e), c = fragment_col(n, e);
+                if (r < rows && c < cols) write(slot, head, i, j, r * padded + c, result[n][e]);
+            }
+        }
+    }
+    // A number for each of these rows, which the four lanes of a row share.
+    FS_DEVICE void write(Slot slot, int head, int i, int j, const float (&of_row)[2], int row0, int rows) const {
+        for (int h = 0; h < 2; ++h) {
+            const int r = row0 + fragment_row(2 * h);
+            if (r < rows && fragment_col(0, 0) == 0) write(slot, head, i, j, r, of_row[h]);
+        }
     }
 };
 

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/starting_values.h"
 #include "gpu/cuda/backend.h"
+#include "gpu/host_tensor.h"
 #include "gpu/rungs.h"
 #include "gpu/simt/executor.h"
 
@@ -88,7 +89,8 @@ void collect_tiles(const Rung& row, const AttentionShape& p, const Probe& probe,
     }
 }
 
-void collect_tensor(const TensorSpec& spec, const float* values, KernelRun& run) {
+void collect_tensor(const TensorSpec& spec, const std::vector<float>& all, KernelRun& run) {
+    const float* values = all.data();
     for (int head = 0; head < spec.heads; ++head) {
         Matrix matrix(spec.rows, spec.cols);
         for (Eigen::Index e = 0; e < matrix.size(); ++e) matrix.data()[e] = *values++;
@@ -151,13 +153,13 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
         const std::string name(spec.name);
         switch (spec.role) {
             case simt::Role::Input:
-                machine.add_input<float>(name, inputs[name]);
+                machine.add_input(name, encoded(inputs[name], spec.element), bytes_of(spec.element));
                 break;
             case simt::Role::Output:
-                machine.add_output<float>(name, spec.count());
+                machine.add_output(name, spec.count(), bytes_of(spec.element));
                 break;
             case simt::Role::Temporary:
-                machine.add_temporary<float>(name, spec.count());
+                machine.add_temporary(name, spec.count(), bytes_of(spec.element));
                 break;
         }
     }
@@ -171,7 +173,7 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
     if (probed) collect_tiles(row, p, probe, run);
     for (const TensorSpec& spec : specs) {
         if (spec.captured && (capture || spec.role == simt::Role::Output)) {
-            collect_tensor(spec, machine.values<float>(spec.name).data(), run);
+            collect_tensor(spec, decoded(machine.bytes(spec.name), spec.element), run);
         }
     }
     for (const simt::Tensor& tensor : machine.tensors()) {
@@ -183,6 +185,13 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
                     {"shuffles", c.shuffles},
                     {"atomics", c.atomics},
                     {"exponentials", c.exponentials}};
+    const auto add_if_any = [&](const char* name, std::int64_t count) {
+        if (count > 0) run.counters.emplace_back(name, count);
+    };
+    add_if_any("mma instructions", c.mma);
+    add_if_any("ldmatrix instructions", c.ldmatrix);
+    add_if_any("asynchronous copies", c.async_copies);
+    add_if_any("bytes copied asynchronously", c.async_bytes);
     if (options.checks == Checks::On) {
         run.counters.insert(run.counters.end(), {{"shared bytes read", c.shared_read_bytes},
                                                  {"shared bytes written", c.shared_write_bytes},
@@ -199,9 +208,10 @@ void run_on_device(const Rung& row, const AttentionShape& p, const Reads& inputs
     cuda::Buffers buffers;
     buffers.specs = row.tensors(p);
     for (const TensorSpec& spec : buffers.specs) {
-        buffers.values.push_back(spec.role == simt::Role::Input
-                                     ? inputs[spec.name]
-                                     : std::vector<float>(static_cast<std::size_t>(spec.count())));
+        buffers.values.push_back(encoded(spec.role == simt::Role::Input
+                                             ? inputs[spec.name]
+                                             : std::vector<float>(static_cast<std::size_t>(spec.count())),
+                                         spec.element));
     }
     const bool capture = options.capture == Capture::On;
     const bool probed = capture && !row.slots.empty();
@@ -212,7 +222,7 @@ void run_on_device(const Rung& row, const AttentionShape& p, const Reads& inputs
     for (std::size_t k = 0; k < buffers.specs.size(); ++k) {
         const TensorSpec& spec = buffers.specs[k];
         if (spec.captured && (capture || spec.role == simt::Role::Output)) {
-            collect_tensor(spec, buffers.values[k].data(), run);
+            collect_tensor(spec, decoded(buffers.values[k], spec.element), run);
         }
     }
 }
@@ -231,8 +241,20 @@ void check_runnable(const KernelInfo& kernel, const Problem& problem) {
         throw Error(fmt::format("{} takes {} exponentials, the problem asks for {} ones", kernel.id,
                                 kernel.base2 ? "base-2" : "natural", problem.base2 ? "base-2" : "natural"));
     }
+    if (problem.mask != MaskShape::None && !kernel.takes_mask) {
+        throw Error(fmt::format("{} takes no additive mask; it runs causal or no mask", kernel.id));
+    }
+    if (kernel.br > 0 && (problem.br != kernel.br || problem.bc != kernel.bc)) {
+        throw Error(fmt::format("{} has B_r = {}, B_c = {}; the problem asks for {} and {}", kernel.id, kernel.br,
+                                kernel.bc, problem.br, problem.bc));
+    }
+    if (kernel.most_head_dim > 0 && std::max(problem.d, problem.dv) > kernel.most_head_dim) {
+        throw Error(fmt::format("{} does not run head dimensions d = {}, d_v = {}; it runs those up to {}", kernel.id,
+                                problem.d, problem.dv, kernel.most_head_dim));
+    }
     const auto supports = [&](int d) {
-        return kernel.head_dims.empty() || std::ranges::find(kernel.head_dims, d) != kernel.head_dims.end();
+        return kernel.most_head_dim > 0 || kernel.head_dims.empty() ||
+               std::ranges::find(kernel.head_dims, d) != kernel.head_dims.end();
     };
     if (!supports(problem.d) || !supports(problem.dv)) {
         throw Error(fmt::format("{} does not run head dimensions d = {}, d_v = {}; it runs {}", kernel.id, problem.d,

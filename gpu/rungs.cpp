@@ -30,7 +30,10 @@ AttentionShape shape_of(const KernelInfo& kernel, const Problem& p) {
                                .causal = p.causal ? 1 : 0,
                                .mask_rows = p.mask == MaskShape::None   ? 0
                                             : p.mask == MaskShape::Keys ? 1
-                                                                        : p.n};
+                                                                        : p.n,
+                               .element = p.dtype == DType::Fp16   ? Element::Fp16
+                                          : p.dtype == DType::Bf16 ? Element::BFloat16
+                                                                   : Element::Fp32};
     const Rung& row = rung(kernel.id);
     return row.as_tiled ? row.as_tiled(shape) : shape;
 }
@@ -62,15 +65,15 @@ std::int64_t loaded_mask(const AttentionShape& p) {
 std::vector<TensorSpec> attention_inputs(const AttentionShape& p) {
     using simt::Role;
     const int kv = p.batch * p.kv_heads;
-    std::vector<TensorSpec> specs{{"Q", Role::Input, p.total_heads(), p.n, p.d, false},
-                                  {"K", Role::Input, kv, p.nk, p.d, false},
-                                  {"V", Role::Input, kv, p.nk, p.dv, false}};
-    if (p.mask_rows > 0) specs.push_back({"M", Role::Input, 1, p.mask_rows, p.nk, false});
+    std::vector<TensorSpec> specs{{"Q", Role::Input, p.total_heads(), p.n, p.d, false, p.element},
+                                  {"K", Role::Input, kv, p.nk, p.d, false, p.element},
+                                  {"V", Role::Input, kv, p.nk, p.dv, false, p.element}};
+    if (p.mask_rows > 0) specs.push_back({"M", Role::Input, 1, p.mask_rows, p.nk, false, p.element});
     return specs;
 }
 
 void add_mask_bytes(std::map<std::string, TensorBytes>& bytes, const AttentionShape& p, std::int64_t elements) {
-    if (p.mask_rows > 0) bytes["M"] = {4 * elements, 0};
+    if (p.mask_rows > 0) bytes["M"] = {bytes_of(p.element) * elements, 0};
 }
 
 }  // namespace flashstep::gpu

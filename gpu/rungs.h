@@ -27,6 +27,7 @@ struct TensorSpec {
     int heads, rows, cols;
     std::int64_t count() const { return std::int64_t{heads} * rows * cols; }
     bool captured;  // handed out whole, by head
+    Element element = Element::Fp32;
 };
 
 // How far a tile reaches in one direction: B_r, B_c (both ragged at the end), d, dv or 1.

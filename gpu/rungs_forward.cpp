@@ -3,6 +3,7 @@
 
 #include "gpu/kernels/fa2_forward_1_tile.cuh"
 #include "gpu/kernels/fa2_forward_2_warps.cuh"
+#include "gpu/kernels/fa2_forward_3_mma.cuh"
 #include "gpu/rungs.h"
 #include "gpu/simt/executor.h"
 
@@ -25,7 +26,7 @@ const std::vector<SlotSpec>& fa2_slots() {
 
 std::vector<TensorSpec> fa2_tensors(const AttentionShape& p) {
     auto specs = attention_inputs(p);
-    specs.push_back({"O", Role::Output, p.total_heads(), p.n, p.dv, true});
+    specs.push_back({"O", Role::Output, p.total_heads(), p.n, p.dv, true, p.element});
     specs.push_back({"L", Role::Output, p.total_heads(), p.n, 1, true});
     return specs;
 }
@@ -33,12 +34,12 @@ std::vector<TensorSpec> fa2_tensors(const AttentionShape& p) {
 std::int64_t fa2_blocks(const AttentionShape& p) { return std::int64_t{p.total_heads()} * p.row_blocks(); }
 
 std::map<std::string, TensorBytes> fa2_bytes(const AttentionShape& p) {
-    const std::int64_t h = 4 * p.total_heads(), n = p.n, keys = loaded_keys(p);
+    const std::int64_t h = bytes_of(p.element) * p.total_heads(), n = p.n, keys = loaded_keys(p);
     std::map<std::string, TensorBytes> bytes{{"Q", {h * n * p.d, 0}},
                                              {"K", {h * keys * p.d, 0}},
                                              {"V", {h * keys * p.dv, 0}},
                                              {"O", {0, h * n * p.dv}},
-                                             {"L", {0, h * n}}};
+                                             {"L", {0, 4 * p.total_heads() * n}}};
     add_mask_bytes(bytes, p, loaded_mask(p));
     return bytes;
 }
@@ -51,10 +52,14 @@ void fa2_2_on_host(simt::Executor& machine, const AttentionShape& p, const Probe
     launch_traced(probe, [&](auto tracer) { launch_fa2_forward_2_warps(machine, p, tracer); });
 }
 
+void fa2_3_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
+    probe ? launch_fa2_forward_3_mma(machine, p, *probe) : launch_fa2_forward_3_mma(machine, p, NoProbe{});
+}
+
 }  // namespace
 
 std::span<const Rung> forward_rungs() {
-    static const std::array<Rung, 2> rungs{{
+    static const std::array<Rung, 3> rungs{{
         {.id = "fa2_forward_1_tile",
          .as_tiled = nullptr,
          .tensors = fa2_tensors,
@@ -72,6 +77,15 @@ std::span<const Rung> forward_rungs() {
          .shared_bytes = fa2_forward_2_warps_shared_bytes,
          .blocks = fa2_blocks,
          .launch_on_host = fa2_2_on_host,
+         .bytes = fa2_bytes},
+        {.id = "fa2_forward_3_mma",
+         .as_tiled = nullptr,
+         .tensors = fa2_tensors,
+         .slots = fa2_slots(),
+         .launches = 1,
+         .shared_bytes = fa2_forward_3_mma_shared_bytes,
+         .blocks = fa2_blocks,
+         .launch_on_host = fa2_3_on_host,
          .bytes = fa2_bytes},
     }};
     return rungs;

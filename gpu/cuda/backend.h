@@ -1,6 +1,7 @@
 // The CUDA back end as plain C++: no CUDA header here. Without a toolkit, none.cpp stands in.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ namespace flashstep::gpu::cuda {
 // Host copies of a kernel's tensors, in the order of its specs: inputs filled by the caller, the rest by the run.
 struct Buffers {
     std::vector<TensorSpec> specs;
-    std::vector<std::vector<float>> values;
+    std::vector<std::vector<std::byte>> values;
     // What the probe wrote; empty: run the probe-free kernel. `probe.values` is set by the back end.
     std::vector<float> probed;
     Probe probe;

@@ -42,23 +42,24 @@ inline void check(cudaError_t code, const char* call, const char* file, int line
                 hint_for(code));
 }
 
-// Floats in device memory.
+// Bytes in device memory.
 class DeviceBuffer {
   public:
-    explicit DeviceBuffer(std::int64_t count);
+    explicit DeviceBuffer(std::int64_t bytes);
     ~DeviceBuffer() { cudaFree(data_); }
-    DeviceBuffer(DeviceBuffer&& other) noexcept : data_(other.data_), count_(other.count_) { other.data_ = nullptr; }
+    DeviceBuffer(DeviceBuffer&& other) noexcept : data_(other.data_), bytes_(other.bytes_) { other.data_ = nullptr; }
     DeviceBuffer(const DeviceBuffer&) = delete;
     DeviceBuffer& operator=(const DeviceBuffer&) = delete;
     DeviceBuffer& operator=(DeviceBuffer&&) = delete;
 
-    float* data() const { return data_; }
-    void upload(const float* values);
-    void download(float* values) const;
+    void* data() const { return data_; }
+    std::size_t bytes() const { return static_cast<std::size_t>(bytes_); }
+    void upload(const void* values);
+    void download(void* values) const;
 
   private:
-    float* data_ = nullptr;
-    std::int64_t count_;
+    void* data_ = nullptr;
+    std::int64_t bytes_;
 };
 
 }  // namespace flashstep::gpu::cuda
@@ -67,14 +68,14 @@ class DeviceBuffer {
 
 namespace flashstep::gpu::cuda {
 
-inline DeviceBuffer::DeviceBuffer(std::int64_t count) : count_(count) {
-    CUDA_CHECK(cudaMalloc(&data_, static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(float)));
+inline DeviceBuffer::DeviceBuffer(std::int64_t bytes) : bytes_(bytes) {
+    CUDA_CHECK(cudaMalloc(&data_, static_cast<std::size_t>(bytes > 0 ? bytes : 1)));
 }
-inline void DeviceBuffer::upload(const float* values) {
-    CUDA_CHECK(cudaMemcpy(data_, values, static_cast<std::size_t>(count_) * sizeof(float), cudaMemcpyHostToDevice));
+inline void DeviceBuffer::upload(const void* values) {
+    CUDA_CHECK(cudaMemcpy(data_, values, bytes(), cudaMemcpyHostToDevice));
 }
-inline void DeviceBuffer::download(float* values) const {
-    CUDA_CHECK(cudaMemcpy(values, data_, static_cast<std::size_t>(count_) * sizeof(float), cudaMemcpyDeviceToHost));
+inline void DeviceBuffer::download(void* values) const {
+    CUDA_CHECK(cudaMemcpy(values, data_, bytes(), cudaMemcpyDeviceToHost));
 }
 
 }  // namespace flashstep::gpu::cuda

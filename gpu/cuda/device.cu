@@ -53,22 +53,21 @@ std::string run_on_device(std::string_view kernel, const AttentionShape& shape,
     std::vector<DeviceBuffer> buffers;
     std::vector<Machine::Tensor> named;
     for (const DeviceTensor& tensor : tensors) {
-        const auto count = static_cast<std::int64_t>(tensor.values->size());
-        DeviceBuffer& buffer = buffers.emplace_back(count);
+        DeviceBuffer& buffer = buffers.emplace_back(static_cast<std::int64_t>(tensor.values->size()));
         if (tensor.input) {
             buffer.upload(tensor.values->data());
         } else {
-            CUDA_CHECK(cudaMemset(buffer.data(), 0xff, static_cast<std::size_t>(count) * sizeof(float)));
+            CUDA_CHECK(cudaMemset(buffer.data(), 0xff, buffer.bytes()));  // NaN in every format
         }
-        named.push_back({tensor.name, buffer.data()});
+        named.push_back({tensor.name, buffer.data(), tensor.element_bytes});
     }
     Machine machine(named.data(), static_cast<int>(named.size()), opt_in, device.name);
-    DeviceBuffer captured(probe ? static_cast<std::int64_t>(probed->size()) : 0);
+    DeviceBuffer captured(probe ? static_cast<std::int64_t>(probed->size() * sizeof(float)) : 0);
     Probe on_device{};
     if (probe) {
         captured.upload(probed->data());  // its marks for places not captured
         on_device = *probe;
-        on_device.values = captured.data();
+        on_device.values = static_cast<float*>(captured.data());
     }
     if (!launch_kernel(kernel, machine, shape, probe ? &on_device : nullptr)) {
         throw Error("no kernel is named " + std::string(kernel) + " in this build's CUDA back end");

@@ -1,6 +1,7 @@
 // The device half of the back end behind plain C++, so that no header with Eigen in it meets nvcc.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,8 @@ DeviceQuery query_device();
 struct DeviceTensor {
     std::string_view name;
     bool input;
-    std::vector<float>* values;
+    int element_bytes;
+    std::vector<std::byte>* values;
 };
 
 // Runs a kernel on the current device and waits for it; `probed` is what `probe` writes (null: no probe). Gives the

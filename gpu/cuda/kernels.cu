@@ -4,6 +4,7 @@
 #include "gpu/kernels/fa2_backward_2_atomic.cuh"
 #include "gpu/kernels/fa2_forward_1_tile.cuh"
 #include "gpu/kernels/fa2_forward_2_warps.cuh"
+#include "gpu/kernels/fa2_forward_3_mma.cuh"
 #include "gpu/kernels/standard_1_naive.cuh"
 
 namespace flashstep::gpu::cuda {
@@ -23,6 +24,7 @@ bool launch_kernel(std::string_view kernel, Machine& m, const AttentionShape& p,
     if (kernel == "standard_1_naive") return launch_standard_1_naive(m, p), true;
     if (kernel == "fa2_forward_1_tile") return traced(probe, [&](auto t) { launch_fa2_forward_1_tile(m, p, t); });
     if (kernel == "fa2_forward_2_warps") return traced(probe, [&](auto t) { launch_fa2_forward_2_warps(m, p, t); });
+    if (kernel == "fa2_forward_3_mma") return traced(probe, [&](auto t) { launch_fa2_forward_3_mma(m, p, t); });
     if (kernel == "fa2_backward_1_two_pass")
         return traced(probe, [&](auto t) { launch_fa2_backward_1_two_pass(m, p, t); });
     if (kernel == "fa2_backward_2_atomic") return traced(probe, [&](auto t) { launch_fa2_backward_2_atomic(m, p, t); });

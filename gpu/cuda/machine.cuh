@@ -16,13 +16,20 @@ class Machine {
     // A tensor by name; the buffers stay alive for as long as the machine.
     struct Tensor {
         std::string_view name;
-        float* data;
+        void* data;
+        int element_bytes;
     };
     Machine(const Tensor* tensors, int count, std::int64_t opt_in_bytes, std::string_view device)
         : tensors_(tensors), count_(count), opt_in_bytes_(opt_in_bytes), device_(device) {}
 
-    const float* read(std::string_view name) const { return find(name); }
-    float* write(std::string_view name) const { return find(name); }
+    template <class T = float>
+    const T* read(std::string_view name) const {
+        return static_cast<const T*>(find(name, sizeof(T)));
+    }
+    template <class T = float>
+    T* write(std::string_view name) const {
+        return static_cast<T*>(find(name, sizeof(T)));
+    }
 
     template <class... Parameters, class... Arguments>
     void launch(const Launch& launch, void (*kernel)(Parameters...), Arguments... arguments) {
@@ -39,9 +46,12 @@ class Machine {
     }
 
   private:
-    float* find(std::string_view name) const {
+    void* find(std::string_view name, int element_bytes) const {
         for (int k = 0; k < count_; ++k) {
-            if (tensors_[k].name == name) return tensors_[k].data;
+            if (tensors_[k].name != name) continue;
+            if (tensors_[k].element_bytes == element_bytes) return tensors_[k].data;
+            throw Error("elements of " + std::string(name) + " take " + std::to_string(tensors_[k].element_bytes) +
+                        " bytes, not " + std::to_string(element_bytes));
         }
         throw Error("no tensor is named " + std::string(name));
     }

@@ -49,6 +49,13 @@ Tensor& Executor::add(std::string name, Role role, std::int64_t count, std::int6
     return tensor;
 }
 
+const std::vector<std::byte>& Executor::bytes(std::string_view name) const {
+    for (const Tensor& tensor : tensors_) {
+        if (tensor.name == name) return tensor.bytes;
+    }
+    throw Error("no tensor is named " + std::string(name));
+}
+
 Tensor& Executor::find(std::string_view name, std::int64_t element_bytes) {
     for (Tensor& tensor : tensors_) {
         if (tensor.name != name) continue;
@@ -84,6 +91,7 @@ void Executor::prepare(const Launch& launch) {
         block_.warps[w].lanes = std::min(kWarp, threads - block_.warps[w].first);
     }
     block_.lanes.resize(static_cast<std::size_t>(threads));
+    block_.ready.resize(static_cast<std::size_t>(threads));
     for (int id = 0; id < threads; ++id) {
         Lane& lane = block_.lanes[static_cast<std::size_t>(id)];
         lane.id = id;
@@ -108,7 +116,9 @@ void Executor::prepare_block(const Launch& launch, std::int64_t linear) {
     ++block_.serial;
     poison(block_.shared, static_cast<std::size_t>(launch.shared_bytes));
     for (Lane& lane : block_.lanes) {
-        lane.fibre.start(stacks_.bottom(lane.id), stacks_.bytes(), &Block::run_lane, &lane);
+        // The tops of the stacks lie a multiple of 4096 bytes apart, in the same set of the cache: they are spread.
+        const auto spread = static_cast<std::size_t>(lane.id % kWarp) * 128;
+        lane.fibre.start(stacks_.bottom(lane.id), stacks_.bytes() - spread, &Block::run_lane, &lane, block_.home);
     }
 }
 

@@ -47,6 +47,18 @@ class Executor {
         Tensor& tensor = add(std::move(name), Role::Input, static_cast<std::int64_t>(values.size()), sizeof(T));
         std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
     }
+    void add_input(std::string name, const std::vector<std::byte>& values, std::int64_t element_bytes) {
+        Tensor& tensor =
+            add(std::move(name), Role::Input, static_cast<std::int64_t>(values.size()) / element_bytes, element_bytes);
+        tensor.bytes = values;
+    }
+    void add_output(std::string name, std::int64_t count, std::int64_t element_bytes) {
+        add(std::move(name), Role::Output, count, element_bytes);
+    }
+    void add_temporary(std::string name, std::int64_t count, std::int64_t element_bytes) {
+        add(std::move(name), Role::Temporary, count, element_bytes);
+    }
+    // The same with elements of a C++ type.
     template <class T>
     void add_output(std::string name, std::int64_t count) {
         add(std::move(name), Role::Output, count, sizeof(T));
@@ -86,6 +98,8 @@ class Executor {
         const Tensor& tensor = const_cast<Executor*>(this)->find(name, sizeof(T));
         return {reinterpret_cast<const T*>(tensor.bytes.data()), static_cast<std::size_t>(tensor.count)};
     }
+    // As it lies in memory. Throws Error if there is no such tensor.
+    const std::vector<std::byte>& bytes(std::string_view name) const;
     const std::list<Tensor>& tensors() const { return tensors_; }
     const Counters& counters() const { return counters_; }
 

@@ -32,6 +32,7 @@ Defaults defaults_of(const gpu::KernelInfo& kernel) {
     if (!kernel.dtypes.empty()) defaults.dtype = kernel.dtypes.front();
     if (!kernel.head_dims.empty()) defaults.d = kernel.head_dims.front();
     defaults.base2 = kernel.base2;
+    if (kernel.br > 0) defaults.br = kernel.br, defaults.bc = kernel.bc;
     return defaults;
 }
 
