@@ -10,7 +10,7 @@ packages_run=(
     xvfb xauth                                                                             # `flashstep shot` without a display
 )
 packages_test=(
-    doctest-dev clang xdotool
+    doctest-dev clang xdotool libvalijson-dev
 )
 
 say() { printf 'flashstep: %s\n' "$*" >&2; }

@@ -25,10 +25,11 @@ Json memory_json(const Memory& memory) {
 
 Json tensor_json(const Tensor& tensor) {
     constexpr std::array kRoles = {"input", "output", "extra"};
+    constexpr std::array kPer = {"query head", "key/value head", "problem"};
     Json json = {{"name", tensor.name}, {"space", tensor.space == Space::Hbm ? "hbm" : "sram"}};
     if (tensor.space == Space::Hbm) {
         json["role"] = kRoles[static_cast<std::size_t>(tensor.role)];
-        json["per"] = tensor.per == PerHead::Query ? "query head" : "key/value head";
+        json["per"] = kPer[static_cast<std::size_t>(tensor.per)];
     }
     if (tensor.space == Space::Sram) json["registers"] = tensor.registers;
     json["rows"] = tensor.rows;
