@@ -19,8 +19,6 @@ namespace {
 // Thrown in a waiting lane to unwind its stack after another lane has failed. Never leaves its fibre.
 struct Abort {};
 
-bool same_place(const CallSite& a, const CallSite& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
-
 std::string describe(Warp::Collective what, int operand) {
     switch (what) {
         case Warp::Collective::Barrier:
@@ -60,14 +58,11 @@ std::uint32_t Block::next_random() {  // splitmix64: the same on every machine
 }
 
 void Block::shuffle_ready() {
-    for (std::size_t k = ready.size(); k > 1; --k) std::swap(ready[k - 1], ready[next_random() % k]);
+    const std::span<Lane*> lanes_ready = ready.since_clear();
+    for (std::size_t k = lanes_ready.size(); k > 1; --k) std::swap(lanes_ready[k - 1], lanes_ready[next_random() % k]);
 }
 
-void Block::suspend(Lane& lane) {
-    lane.fibre.leave();
-    if (aborting) throw Abort{};
-    current_lane = &lane;
-}
+void Block::unwind_lane() { throw Abort{}; }
 
 void Block::fail_target(const Lane& lane, const char* word, int at_least) const {
     fail(lane, fmt::format("{} needs sm_{} or later, and this run is for sm_{}", word, at_least, target));
@@ -124,42 +119,18 @@ void Block::release_block_barrier(const Lane& last) {
         if (checks == Checks::On) warp.log.flush(*counters);
     }
     ready.clear();  // everyone was here, so nobody was ready
-    next_ready = 0;
     for (Lane& lane : lanes) {
         if (&lane == &last) continue;
         lane.state = Lane::State::Ready;
-        ready.push_back(&lane);
+        ready.push(lane);
     }
     shuffle_ready();
 }
 
-void Block::sync_warp(Lane& lane, CallSite where) {
-    if (without_barrier != 0 && where.line == without_barrier) return;
-    collective(lane, Warp::Collective::Barrier, 0, 0, where);
-}
-
-std::uint64_t Block::collective(Lane& lane, Warp::Collective what, int operand, std::uint64_t value, CallSite where) {
-    if (what == Warp::Collective::Barrier && without_barrier != 0 && where.line == without_barrier) return 0;
-    Warp& warp = *lane.warp;
-    if (warp.arrived == 0) {
-        warp.pending = what;
-        warp.operand = operand;
-        warp.where = where;
-    } else if (warp.pending != what || warp.operand != operand ||
-               (checks == Checks::On && !same_place(where, warp.where))) {
-        fail(lane, fmt::format("divergent warp: at {} at {} while other lanes are at {} at {}", describe(what, operand),
-                               at(where), describe(warp.pending, warp.operand), at(warp.where)));
-    }
-    warp.values[lane.id - warp.first] = value;
-    lane.where = where;
-    lane.copies.scheduling_point();
-    if (++warp.arrived == warp.lanes) {
-        complete_collective(lane);
-    } else {
-        lane.state = Lane::State::AtWarpCollective;
-        suspend(lane);
-    }
-    return lane.received;
+void Block::fail_divergent(const Lane& lane, Warp::Collective what, int operand, CallSite where) const {
+    const Warp& warp = *lane.warp;
+    fail(lane, fmt::format("divergent warp: at {} at {} while other lanes are at {} at {}", describe(what, operand),
+                           at(where), describe(warp.pending, warp.operand), at(warp.where)));
 }
 
 void Block::complete_collective(Lane& last) {
@@ -189,7 +160,7 @@ void Block::complete_collective(Lane& last) {
         Lane& lane = lanes[static_cast<std::size_t>(warp.first + k)];
         if (&lane == &last) continue;
         lane.state = Lane::State::Ready;
-        ready.push_back(&lane);
+        ready.push(lane);
     }
 }
 
@@ -220,6 +191,7 @@ void Block::run_lane(void* argument) {
         if (!block.error) block.error = std::current_exception();
     }
     lane.state = Lane::State::Exited;
+    ++block.exited;
 }
 
 void Block::run() {
@@ -234,25 +206,22 @@ void Block::run() {
         warp.log.clear();
     }
     ready.clear();
-    next_ready = 0;
     for (Lane& lane : lanes) {
         lane.state = Lane::State::Ready;
         lane.copies.clear();
-        ready.push_back(&lane);
+        ready.push(lane);
     }
     shuffle_ready();
     Lane* const outer = std::exchange(current_lane, nullptr);
-    std::size_t exited = 0;
+    exited = 0;
     while (exited < lanes.size() && !error) {
-        if (next_ready == ready.size()) {
+        if (ready.empty()) {
             try {
                 report_deadlock();
             } catch (...) { error = std::current_exception(); }
             break;
         }
-        Lane& lane = *ready[next_ready++];
-        lane.fibre.enter();
-        exited += lane.state == Lane::State::Exited;
+        ready.pop().fibre.enter();  // and from fibre to fibre, until one ends or all wait
     }
     if (error) unwind();
     current_lane = outer;

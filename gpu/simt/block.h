@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <exception>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,21 @@ struct Lane {
     Fibre fibre;
 };
 
+// Lanes that can go on, first come, first served.
+class ReadyLanes {
+  public:
+    void resize(std::size_t lanes) { ring_.assign(std::bit_ceil(lanes), nullptr); }
+    void clear() { first_ = end_ = 0; }
+    bool empty() const { return first_ == end_; }
+    void push(Lane& lane) { ring_[end_++ & (ring_.size() - 1)] = &lane; }
+    Lane& pop() { return *ring_[first_++ & (ring_.size() - 1)]; }
+    std::span<Lane*> since_clear() { return {ring_.data(), end_}; }  // if none was popped
+
+  private:
+    std::vector<Lane*> ring_;  // as many as there are lanes, to a power of two
+    std::size_t first_ = 0, end_ = 0;
+};
+
 // Executor, block and lanes of one OS thread at work; the words of gpu/device.h ask it who is calling.
 struct Block {
     std::string_view kernel;  // for messages
@@ -59,9 +76,10 @@ struct Block {
 
     std::vector<Lane> lanes;
     std::vector<Warp> warps;
-    std::vector<Lane*> ready;  // a queue: [next_ready, size)
-    std::size_t next_ready = 0;
-    int arrived = 0;  // lanes at the block barrier
+    ReadyLanes ready;
+    Home home;
+    int arrived = 0;         // lanes at the block barrier
+    std::size_t exited = 0;  // lanes that have ended
     CallSite barrier_where;
     std::uint64_t random = 1;
 
@@ -99,6 +117,8 @@ struct Block {
     void suspend(Lane& lane);
     void release_block_barrier(const Lane& last);
     void complete_collective(Lane& last);
+    [[noreturn]] void fail_divergent(const Lane& lane, Warp::Collective what, int operand, CallSite where) const;
+    [[noreturn]] static void unwind_lane();  // leaves the kernel after another lane has failed
     void exchange(const Warp& warp, Warp::Collective what);
     void check_no_copies(const Lane& lane) const;
     [[noreturn]] void fail_target(const Lane& lane, const char* word, int at_least) const;
@@ -110,5 +130,45 @@ struct Block {
 // The lane that this OS thread is running; null outside a kernel. It is the executor's equivalent of threadIdx, which
 // CUDA keeps in registers.
 extern constinit thread_local Lane* current_lane;
+
+// What follows is in line up to the switch, because a switch spoils the processor's prediction of returns.
+
+[[gnu::always_inline]] inline void Block::suspend(Lane& lane) {
+    if (ready.empty()) {
+        lane.fibre.leave();  // a deadlock, which is seen at home
+    } else {
+        lane.fibre.leave_to(ready.pop().fibre);
+    }
+    if (aborting) [[unlikely]]
+        unwind_lane();
+    current_lane = &lane;
+}
+
+[[gnu::always_inline]] inline std::uint64_t Block::collective(Lane& lane, Warp::Collective what, int operand,
+                                                              std::uint64_t value, CallSite where) {
+    Warp& warp = *lane.warp;
+    if (warp.arrived == 0) {
+        warp.pending = what;
+        warp.operand = operand;
+        warp.where = where;
+    } else if (warp.pending != what || warp.operand != operand ||
+               (checks == Checks::On && !same_place(where, warp.where))) [[unlikely]] {
+        fail_divergent(lane, what, operand, where);
+    }
+    warp.values[lane.id - warp.first] = value;
+    lane.copies.scheduling_point();
+    if (++warp.arrived == warp.lanes) {
+        complete_collective(lane);
+    } else {
+        lane.state = Lane::State::AtWarpCollective;
+        suspend(lane);
+    }
+    return lane.received;
+}
+
+[[gnu::always_inline]] inline void Block::sync_warp(Lane& lane, CallSite where) {
+    if (without_barrier != 0 && where.line == without_barrier) return;
+    collective(lane, Warp::Collective::Barrier, 0, 0, where);
+}
 
 }  // namespace flashstep::gpu::simt

@@ -12,10 +12,11 @@ namespace flashstep::gpu::simt {
 
 namespace {
 
-void require_whole_warp(const Block& block, const Warp& warp, const std::string& word) {
+void require_whole_warp(const Block& block, const Warp& warp, std::string (*name)(int variant)) {
     if (warp.lanes == kWarp) return;
     block.fail(block.lanes[static_cast<std::size_t>(warp.first)],
-               fmt::format("{} at {} needs a warp of 32 lanes, and this one has {}", word, at(warp.where), warp.lanes));
+               fmt::format("{} at {} needs a warp of 32 lanes, and this one has {}", name(warp.operand), at(warp.where),
+                           warp.lanes));
 }
 
 template <class Operands>
@@ -23,31 +24,47 @@ const Operands& operands_of(const Warp& warp, int lane) {
     return *reinterpret_cast<const Operands*>(static_cast<std::uintptr_t>(warp.values[lane]));
 }
 
+using Four [[gnu::vector_size(16)]] = float;
+
+// Flat arrays and loops of fixed length: the compiler makes vector instructions of them.
 template <float (*value)(std::uint16_t), int k_size>
 void multiply(const Warp& warp) {
-    std::uint16_t A[16][k_size], B[8][k_size];  // B by columns, as its registers come
-    float a[16][k_size], b[8][k_size], bt[k_size][8], d[16][8];
+    std::uint16_t A[16 * k_size], B[k_size * 8];
+    float a[16 * k_size], b[k_size * 8], d[16 * 8];
     for (int lane = 0; lane < kWarp; ++lane) {
         const MmaOperands& mine = operands_of<MmaOperands>(warp, lane);
         const int g = lane / 4, t = lane % 4;
-        for (int r = 0; r < k_size / 4; ++r) std::memcpy(&A[g + 8 * (r % 2)][2 * t + 8 * (r / 2)], mine.a + r, 4);
-        for (int r = 0; r < k_size / 8; ++r) std::memcpy(&B[g][2 * t + 8 * r], mine.b + r, 4);
-        for (int e = 0; e < 4; ++e) d[g + 8 * (e / 2)][2 * t + e % 2] = mine.c[e];
-    }
-    for (int e = 0; e < 16 * k_size; ++e) a[e / k_size][e % k_size] = value(A[e / k_size][e % k_size]);
-    for (int e = 0; e < 8 * k_size; ++e) b[e / k_size][e % k_size] = value(B[e / k_size][e % k_size]);
-    for (int n = 0; n < 8; ++n) {
-        for (int k = 0; k < k_size; ++k) bt[k][n] = b[n][k];
-    }
-    for (int m = 0; m < 16; ++m) {
-        for (int k = 0; k < k_size; ++k) {
-            for (int n = 0; n < 8; ++n) d[m][n] += a[m][k] * bt[k][n];
+        for (int r = 0; r < k_size / 4; ++r) {
+            std::memcpy(A + (g + 8 * (r % 2)) * k_size + 2 * t + 8 * (r / 2), mine.a + r, 4);
         }
+        for (int r = 0; r < k_size / 8; ++r) {
+            B[(2 * t + 8 * r) * 8 + g] = static_cast<std::uint16_t>(mine.b[r]);
+            B[(2 * t + 8 * r + 1) * 8 + g] = static_cast<std::uint16_t>(mine.b[r] >> 16);
+        }
+        std::memcpy(d + g * 8 + 2 * t, mine.c, 8);
+        std::memcpy(d + (g + 8) * 8 + 2 * t, mine.c + 2, 8);
+    }
+    for (int e = 0; e < 16 * k_size; ++e) a[e] = value(A[e]);
+    for (int e = 0; e < k_size * 8; ++e) b[e] = value(B[e]);
+    for (int m = 0; m < 16; ++m) {
+        Four left, right;  // a row of D
+        std::memcpy(&left, d + m * 8, sizeof left);
+        std::memcpy(&right, d + m * 8 + 4, sizeof right);
+        for (int k = 0; k < k_size; ++k) {
+            Four b_left, b_right;
+            std::memcpy(&b_left, b + k * 8, sizeof b_left);
+            std::memcpy(&b_right, b + k * 8 + 4, sizeof b_right);
+            left += a[m * k_size + k] * b_left;
+            right += a[m * k_size + k] * b_right;
+        }
+        std::memcpy(d + m * 8, &left, sizeof left);
+        std::memcpy(d + m * 8 + 4, &right, sizeof right);
     }
     for (int lane = 0; lane < kWarp; ++lane) {
         const MmaOperands& mine = operands_of<MmaOperands>(warp, lane);
         const int g = lane / 4, t = lane % 4;
-        for (int e = 0; e < 4; ++e) mine.d[e] = d[g + 8 * (e / 2)][2 * t + e % 2];
+        std::memcpy(mine.d, d + g * 8 + 2 * t, 8);
+        std::memcpy(mine.d + 2, d + (g + 8) * 8 + 2 * t, 8);
     }
 }
 
@@ -62,7 +79,7 @@ std::string ldmatrix_name(int variant) {
 }
 
 void perform_mma(Block& block, Warp& warp) {
-    require_whole_warp(block, warp, mma_name(warp.operand));
+    require_whole_warp(block, warp, mma_name);
     const auto type = static_cast<MmaType>(warp.operand & 1);
     const int k_size = warp.operand >> 1;
     if (k_size == 16) {
@@ -75,7 +92,7 @@ void perform_mma(Block& block, Warp& warp) {
 }
 
 void perform_ldmatrix(Block& block, Warp& warp) {
-    require_whole_warp(block, warp, ldmatrix_name(warp.operand));
+    require_whole_warp(block, warp, ldmatrix_name);
     const int matrices = warp.operand >> 1;
     const bool transposed = (warp.operand & 1) != 0;
     ++block.counters->ldmatrix;
