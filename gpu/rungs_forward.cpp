@@ -4,6 +4,10 @@
 #include "gpu/kernels/fa2_forward_1_tile.cuh"
 #include "gpu/kernels/fa2_forward_2_warps.cuh"
 #include "gpu/kernels/fa2_forward_3_mma.cuh"
+#include "gpu/kernels/fa2_forward_4_swizzle.cuh"
+#include "gpu/kernels/fa2_forward_5_cp_async.cuh"
+#include "gpu/kernels/fa2_forward_6_exp2.cuh"
+#include "gpu/kernels/fa2_forward_7_registers.cuh"
 #include "gpu/rungs.h"
 #include "gpu/simt/executor.h"
 
@@ -56,10 +60,26 @@ void fa2_3_on_host(simt::Executor& machine, const AttentionShape& p, const Probe
     probe ? launch_fa2_forward_3_mma(machine, p, *probe) : launch_fa2_forward_3_mma(machine, p, NoProbe{});
 }
 
+void fa2_4_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
+    probe ? launch_fa2_forward_4_swizzle(machine, p, *probe) : launch_fa2_forward_4_swizzle(machine, p, NoProbe{});
+}
+
+void fa2_5_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
+    probe ? launch_fa2_forward_5_cp_async(machine, p, *probe) : launch_fa2_forward_5_cp_async(machine, p, NoProbe{});
+}
+
+void fa2_6_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
+    probe ? launch_fa2_forward_6_exp2(machine, p, *probe) : launch_fa2_forward_6_exp2(machine, p, NoProbe{});
+}
+
+void fa2_7_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
+    probe ? launch_fa2_forward_7_registers(machine, p, *probe) : launch_fa2_forward_7_registers(machine, p, NoProbe{});
+}
+
 }  // namespace
 
 std::span<const Rung> forward_rungs() {
-    static const std::array<Rung, 3> rungs{{
+    static const std::array<Rung, 7> rungs{{
         {.id = "fa2_forward_1_tile",
          .as_tiled = nullptr,
          .tensors = fa2_tensors,
@@ -86,6 +106,42 @@ std::span<const Rung> forward_rungs() {
          .shared_bytes = fa2_forward_3_mma_shared_bytes,
          .blocks = fa2_blocks,
          .launch_on_host = fa2_3_on_host,
+         .bytes = fa2_bytes},
+        {.id = "fa2_forward_4_swizzle",
+         .as_tiled = nullptr,
+         .tensors = fa2_tensors,
+         .slots = fa2_slots(),
+         .launches = 1,
+         .shared_bytes = fa2_forward_4_swizzle_shared_bytes,
+         .blocks = fa2_blocks,
+         .launch_on_host = fa2_4_on_host,
+         .bytes = fa2_bytes},
+        {.id = "fa2_forward_5_cp_async",
+         .as_tiled = nullptr,
+         .tensors = fa2_tensors,
+         .slots = fa2_slots(),
+         .launches = 1,
+         .shared_bytes = fa2_forward_5_cp_async_shared_bytes,
+         .blocks = fa2_blocks,
+         .launch_on_host = fa2_5_on_host,
+         .bytes = fa2_bytes},
+        {.id = "fa2_forward_6_exp2",
+         .as_tiled = nullptr,
+         .tensors = fa2_tensors,
+         .slots = fa2_slots(),
+         .launches = 1,
+         .shared_bytes = fa2_forward_6_exp2_shared_bytes,
+         .blocks = fa2_blocks,
+         .launch_on_host = fa2_6_on_host,
+         .bytes = fa2_bytes},
+        {.id = "fa2_forward_7_registers",
+         .as_tiled = nullptr,
+         .tensors = fa2_tensors,
+         .slots = fa2_slots(),
+         .launches = 1,
+         .shared_bytes = fa2_forward_7_registers_shared_bytes,
+         .blocks = fa2_blocks,
+         .launch_on_host = fa2_7_on_host,
          .bytes = fa2_bytes},
     }};
     return rungs;

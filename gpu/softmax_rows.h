@@ -22,12 +22,13 @@ struct OutputRows {
 
 enum class Exponential { Natural, Base2 };
 
+// e^(a - b) or 2^(a - b); b is finite, a may be -inf.
 template <Exponential kBase>
 FS_DEVICE float power_diff(float a, float b) {
     if constexpr (kBase == Exponential::Natural) {
         return exp_diff(a, b);
     } else {
-        return exp2_diff(a, b);
+        return exp2_of(a - b);
     }
 }
 
@@ -54,14 +55,15 @@ FS_DEVICE void softmax_step(float (&S)[kKeyTiles][4], OutputRows<kColumns>& rows
         float m = m_old, sum = 0.0f;
         for (int n = 0; n < kKeyTiles; ++n) m = max_of(m, max_of(S[n][2 * h], S[n][2 * h + 1]));
         m = row_max(m);
+        const float base = m == minus_infinity() ? 0.0f : m;  // guards -inf - -inf; the state keeps -inf
         for (int n = 0; n < kKeyTiles; ++n) {
             for (int e = 2 * h; e < 2 * h + 2; ++e) {
-                S[n][e] = power_diff<kBase>(S[n][e], m);
+                S[n][e] = power_diff<kBase>(S[n][e], base);
                 sum += S[n][e];
             }
         }
-        const float rescale = power_diff<kBase>(m_old, m);
-        rows.m[h] = m;  // stays -inf while the row has seen no key
+        const float rescale = power_diff<kBase>(m_old, base);
+        rows.m[h] = m;
         rows.l[h] = rescale * rows.l[h] + row_sum(sum);
         for (auto& result : rows.O) result[2 * h] *= rescale, result[2 * h + 1] *= rescale;
     }

@@ -6,13 +6,23 @@
 // operand of the next product, so that P never leaves the registers.
 #pragma once
 
+#include <utility>
+
 #include "gpu/attention_shape.h"
 #include "gpu/device.h"
 #include "gpu/fragment.h"
+#include "gpu/row_block.h"
 
 namespace flashstep::gpu {
 
 constexpr int kChunk = 8;  // elements of 16 bytes
+
+// f(0), ... f(n - 1), one behind the other in the machine code too: what they index stays in registers.
+template <int n, class F>
+FS_DEVICE void unrolled(const F& f) {
+    [&]<int... k>(std::integer_sequence<int, k...>) { (f(k), ...); }
+    (std::make_integer_sequence<int, n>{});
+}
 
 // Where the rows of a tile lie. A row of 64 elements covers all 32 banks, so that eight rows below each other, which is
 // what ldmatrix reads, meet in the same four. Xor exchanges the chunks of each row by the row's number.
@@ -24,7 +34,7 @@ FS_HOST_DEVICE int place(int row, int col) {
     if constexpr (kSwizzle == Swizzle::None) {
         return row * kColumns + col;
     } else {
-        return row * kColumns + (col ^ (row % 8 * kChunk));
+        return row * kColumns + (col ^ ((row & 7) * kChunk));
     }
 }
 
@@ -44,22 +54,62 @@ FS_DEVICE void load_tile(const Tile& tile, const From& from, int rows, int colum
     }
 }
 
+// The same by asynchronous copies, which the caller commits and waits for. Rows that do not start at multiples of 16
+// bytes are loaded element by element at once.
+template <Swizzle kSwizzle, int kRows, int kColumns, class Tile, class From>
+FS_DEVICE void load_tile_async(const Tile& tile, const From& from, int rows, int columns) {
+    if (columns % kChunk != 0) {
+        load_tile<kSwizzle, kRows, kColumns>(tile, from, rows, columns);
+        return;
+    }
+    for (int e = thread_idx().x; e < kRows * kColumns / kChunk; e += block_dim().x) {
+        const int r = e / (kColumns / kChunk), c = e % (kColumns / kChunk) * kChunk;
+        const bool there = r < rows && c < columns;
+        cp_async_16(tile, place<kSwizzle, kColumns>(r, c), from, there ? std::int64_t{r} * columns + c : 0,
+                    there ? 16 : 0);
+    }
+}
+
 // The left operand: rows [row0, row0 + 16), columns [col0, col0 + 16) of a tile.
 template <Swizzle kSwizzle, int kColumns, class Tile>
 FS_DEVICE void load_left(std::uint32_t (&a)[4], const Tile& tile, int row0, int col0) {
-    const int lane = thread_idx().x % kWarpLanes;
-    ldmatrix_x4(a, tile, place<kSwizzle, kColumns>(row0 + lane % 16, col0 + lane / 16 * kChunk));
+    const int lane = lane_index();
+    ldmatrix_x4(a, tile, place<kSwizzle, kColumns>(row0 + (lane & 15), col0 + (lane >> 4) * kChunk));
+}
+
+// Right operands of QK^T: 16 columns of the keys of results n and n + 1. Four matrices: two groups of eight keys, two
+// halves of the columns.
+template <Swizzle kSwizzle, int kColumns, class Tile>
+FS_DEVICE void load_keys(std::uint32_t (&b)[4], const Tile& K_j, int n, int col0) {
+    const int lane = lane_index();
+    ldmatrix_x4(b, K_j,
+                place<kSwizzle, kColumns>(n * 8 + (lane >> 4) * 8 + (lane & 7), col0 + (lane >> 3 & 1) * kChunk));
+}
+
+// Right operands of PV: the 16 keys of results k and k + 1 of P, columns of results x and x + 1 of O. Transposed, as
+// V_j holds a key's columns in a row.
+template <Swizzle kSwizzle, int kColumns, class Tile>
+FS_DEVICE void load_values(std::uint32_t (&b)[4], const Tile& V_j, int k, int x) {
+    const int lane = lane_index();
+    ldmatrix_x4_trans(b, V_j, place<kSwizzle, kColumns>(k * 8 + (lane & 15), x * 8 + (lane >> 4) * kChunk));
+}
+
+// Two results beside each other as the left operand of the next product.
+template <class T>
+FS_DEVICE void pack_left(std::uint32_t (&a)[4], const float (&left)[4], const float (&right)[4]) {
+    a[0] = pack_floats<T>(left[0], left[1]);
+    a[1] = pack_floats<T>(left[2], left[3]);
+    a[2] = pack_floats<T>(right[0], right[1]);
+    a[3] = pack_floats<T>(right[2], right[3]);
 }
 
 // S (16 x kKeys, as kKeys / 8 results) += Q K^T over 16 columns of Q and K: `q` is Q's left operand, col0 their place
 // in K_j.
 template <Swizzle kSwizzle, int kColumns, class T, int kKeyTiles, class Tile>
 FS_DEVICE void multiply_transposed(float (&S)[kKeyTiles][4], const std::uint32_t (&q)[4], const Tile& K_j, int col0) {
-    const int lane = thread_idx().x % kWarpLanes;
-    for (int n = 0; n < kKeyTiles; n += 2) {  // four matrices: two groups of eight keys, two halves of the columns
+    for (int n = 0; n < kKeyTiles; n += 2) {
         std::uint32_t k[4];
-        const int row = n * 8 + lane / 16 * 8 + lane % 8, col = col0 + lane / 8 % 2 * kChunk;
-        ldmatrix_x4(k, K_j, place<kSwizzle, kColumns>(row, col));
+        load_keys<kSwizzle, kColumns>(k, K_j, n, col0);
         mma_m16n8k16<T>(S[n], q, {k[0], k[1]}, S[n]);
         mma_m16n8k16<T>(S[n + 1], q, {k[2], k[3]}, S[n + 1]);
     }
@@ -68,13 +118,12 @@ FS_DEVICE void multiply_transposed(float (&S)[kKeyTiles][4], const std::uint32_t
 // O (16 x kColumns, as kColumns / 8 results) += P V_j, with P (16 x kKeys) rounded to the format.
 template <Swizzle kSwizzle, int kColumns, class T, int kKeyTiles, class Tile>
 FS_DEVICE void multiply(float (&O)[kColumns / 8][4], const float (&P)[kKeyTiles][4], const Tile& V_j) {
-    const int lane = thread_idx().x % kWarpLanes;
     for (int k = 0; k < kKeyTiles; k += 2) {  // 16 keys at a time
-        const std::uint32_t p[4] = {pack_floats<T>(P[k][0], P[k][1]), pack_floats<T>(P[k][2], P[k][3]),
-                                    pack_floats<T>(P[k + 1][0], P[k + 1][1]), pack_floats<T>(P[k + 1][2], P[k + 1][3])};
-        for (int x = 0; x < kColumns / 8; x += 2) {  // transposed: V_j holds a key's columns in a row
+        std::uint32_t p[4];
+        pack_left<T>(p, P[k], P[k + 1]);
+        for (int x = 0; x < kColumns / 8; x += 2) {
             std::uint32_t v[4];
-            ldmatrix_x4_trans(v, V_j, place<kSwizzle, kColumns>(k * 8 + lane % 16, x * 8 + lane / 16 * kChunk));
+            load_values<kSwizzle, kColumns>(v, V_j, k, x);
             mma_m16n8k16<T>(O[x], p, {v[0], v[1]}, O[x]);
             mma_m16n8k16<T>(O[x + 1], p, {v[2], v[3]}, O[x + 1]);
         }
@@ -94,7 +143,7 @@ FS_DEVICE float row_sum(float x) {
 // Calls run.template operator()<T, kColumns>() with the element type and the padded head dimension, 64 or 128.
 template <class Run>
 void for_element_and_columns(const AttentionShape& p, Run run) {
-    const bool wide = p.d > 64 || p.dv > 64;
+    const bool wide = padded_columns(p) == 128;
     if (p.element == Element::Fp16) {
         wide ? run.template operator()<Half, 128>() : run.template operator()<Half, 64>();
     } else {

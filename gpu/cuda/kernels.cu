@@ -5,6 +5,10 @@
 #include "gpu/kernels/fa2_forward_1_tile.cuh"
 #include "gpu/kernels/fa2_forward_2_warps.cuh"
 #include "gpu/kernels/fa2_forward_3_mma.cuh"
+#include "gpu/kernels/fa2_forward_4_swizzle.cuh"
+#include "gpu/kernels/fa2_forward_5_cp_async.cuh"
+#include "gpu/kernels/fa2_forward_6_exp2.cuh"
+#include "gpu/kernels/fa2_forward_7_registers.cuh"
 #include "gpu/kernels/standard_1_naive.cuh"
 
 namespace flashstep::gpu::cuda {

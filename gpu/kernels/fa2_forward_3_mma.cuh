@@ -9,7 +9,7 @@
 // registers instead of shared memory. Tiles lie in shared memory as in HBM, row below row, so that the eight rows of
 // every ldmatrix fall into the same banks; the next rung mends that.
 //
-// Head dimensions up to 128 are padded on chip to 64 or 128 with zeros; only true columns are read. B_r = B_c = 64.
+// Head dimensions up to 128 are padded on chip to 64 or 128 with zeros; only true columns are read. B_r = 64, B_c = 64.
 // HBM bytes, per head (2 bytes an element, L 4; c(i) = keys in the tiles that row block i sees, nk without a mask):
 //   read Q n d, K sum_i c(i) d, V sum_i c(i) dv; written O n dv, L n.
 #pragma once
@@ -20,61 +20,54 @@
 namespace flashstep::gpu {
 
 template <class Tracer, class T = Half, int kD = 64>
-FS_KERNEL void fa2_forward_3_mma(Global<const T> Q_all,  // [heads, n, d]
-                                 Global<const T> K_all,  // [kv heads, nk, d]
-                                 Global<const T> V_all,  // [kv heads, nk, dv]
-                                 Global<T> O_all,        // [heads, n, dv]
-                                 Global<float> L_all,    // [heads, n], log-sum-exp of each row
+FS_KERNEL void fa2_forward_3_mma(Global<const T> Q,  // [heads, n, d]
+                                 Global<const T> K,  // [kv heads, nk, d]
+                                 Global<const T> V,  // [kv heads, nk, dv]
+                                 Global<T> O,        // [heads, n, dv]
+                                 Global<float> L,    // [heads, n], log-sum-exp of each row
                                  AttentionShape p, Tracer probe) {
     constexpr int kB = 64;  // B_r, B_c
     constexpr Swizzle kLayout = Swizzle::None;
-    const int i = block_idx().x % p.row_blocks(), head = block_idx().x / p.row_blocks();
-    const int row0 = i * kB, rows = p.rows(i);              // of the block
-    const int warp_row = thread_idx().x / kWarpLanes * 16;  // of the warp, within the block
-    const std::int64_t kv = p.kv_head(head);                // 64 bits: heads * n * d may exceed 2^31
-    const auto Q = slice(Q_all, (std::int64_t{head} * p.n + row0) * p.d, rows * p.d);    // (rows x d)
-    const auto K = slice(K_all, kv * p.nk * p.d, p.nk * p.d);                            // (nk x d)
-    const auto V = slice(V_all, kv * p.nk * p.dv, p.nk * p.dv);                          // (nk x dv)
-    const auto O = slice(O_all, (std::int64_t{head} * p.n + row0) * p.dv, rows * p.dv);  // (rows x dv)
-    const auto L = slice(L_all, std::int64_t{head} * p.n + row0, rows);                  // (rows x 1)
+    const RowBlock<T> b = row_block<T>(Q, K, V, O, L, p);
+    const int warp_row = b.warp * 16;  // of this warp's rows, within the block
 
     auto chip = shared_memory();
     const Shared<T> Q_i = chip.template take<T>("Q_i", kB * kD);
     const Shared<T> K_j = chip.template take<T>("K_j", kB * kD);
     const Shared<T> V_j = chip.template take<T>("V_j", kB * kD);
 
-    load_tile<kLayout, kB, kD>(Q_i, Q, rows, p.d);  // line 4
-    OutputRows<kD> state;
-    state.start();  // line 5
+    load_tile<kLayout, kB, kD>(Q_i, b.Q, b.rows, p.d);  // line 4
+    OutputRows<kD> rows;
+    rows.start();  // line 5
 
-    for (int j = 0; j < p.visible_blocks(i); ++j) {  // line 6
-        const int col0 = j * kB, cols = p.cols(j);
-        load_tile<kLayout, kB, kD>(K_j, slice(K, std::int64_t{col0} * p.d, cols * p.d), cols, p.d);  // line 7
-        load_tile<kLayout, kB, kD>(V_j, slice(V, std::int64_t{col0} * p.dv, cols * p.dv), cols, p.dv);
+    for (int j = 0; j < p.visible_blocks(b.i); ++j) {  // line 6
+        const int cols = p.cols(j);
+        load_tile<kLayout, kB, kD>(K_j, b.K_block(p, j), cols, p.d);  // line 7
+        load_tile<kLayout, kB, kD>(V_j, b.V_block(p, j), cols, p.dv);
         sync_block();
 
-        float S[kB / 8][4] = {};  // line 8; 16 x B_c of the warp
+        float S[kB / 8][4] = {};  // line 8: 16 x B_c of the warp
         for (int k = 0; k < kD; k += 16) {
             std::uint32_t q[4];
             load_left<kLayout, kD>(q, Q_i, warp_row, k);
             multiply_transposed<kLayout, kD, T>(S, q, K_j, k);
         }
-        scale_and_mask(S, p, p.scale, row0 + warp_row, col0, cols);
-        probe.write(Slot::S_ij, head, i, j, S, warp_row, rows, cols, p.B_c);
-        softmax_step<Exponential::Natural>(S, state);  // line 9
-        probe.write(Slot::P_ij, head, i, j, S, warp_row, rows, cols, p.B_c);
-        probe.write(Slot::m_i, head, i, j, state.m, warp_row, rows);
-        probe.write(Slot::l_i, head, i, j, state.l, warp_row, rows);
-        multiply<kLayout, kD, T>(state.O, S, V_j);  // line 10
-        probe.write(Slot::O_i, head, i, j, state.O, warp_row, rows, p.dv, p.dv);
+        scale_and_mask(S, p, p.scale, b.row0 + warp_row, j * kB, cols);
+        probe.write(Slot::S_ij, b.head, b.i, j, S, warp_row, b.rows, cols, p.B_c);
+        softmax_step<Exponential::Natural>(S, rows);  // line 9; S is P from here on
+        probe.write(Slot::P_ij, b.head, b.i, j, S, warp_row, b.rows, cols, p.B_c);
+        probe.write(Slot::m_i, b.head, b.i, j, rows.m, warp_row, b.rows);
+        probe.write(Slot::l_i, b.head, b.i, j, rows.l, warp_row, b.rows);
+        multiply<kLayout, kD, T>(rows.O, S, V_j);  // line 10
+        probe.write(Slot::O_i, b.head, b.i, j, rows.O, warp_row, b.rows, p.dv, p.dv);
         sync_block();  // the next tile overwrites K_j, V_j
     }
-    store_rows<Exponential::Natural, T>(state, O, L, warp_row, rows, p.dv);  // lines 12 to 15
+    store_rows<Exponential::Natural, T>(rows, b.O, b.L, warp_row, b.rows, p.dv);  // lines 12 to 15
 }
 
 // Dynamic shared memory of a block, in bytes.
 inline std::int64_t fa2_forward_3_mma_shared_bytes(const AttentionShape& p) {
-    return 3 * 64 * (p.d > 64 || p.dv > 64 ? 128 : 64) * 2;
+    return std::int64_t{3 * 64} * padded_columns(p) * 2;
 }
 
 // The launch, the same for the executor and for a device: 4 warps per block.
