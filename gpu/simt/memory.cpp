@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace flashstep::gpu::simt {
 
@@ -39,6 +40,9 @@ Wavefronts one_phase(const std::uint32_t* places, int lanes, int words_per_lane)
 
 // 16 bytes a lane, so 8 groups of 4 banks: the different places in the fullest group.
 int fullest_group(const std::uint32_t* places, int lanes) {
+    unsigned groups = 0;
+    for (int lane = 0; lane < lanes; ++lane) groups |= 1u << (places[lane] / 16 % 8);
+    if (std::popcount(groups) == lanes) return 1;  // the common case
     int fullest = 1, in_group[8] = {};
     for (int lane = 0; lane < lanes; ++lane) {
         bool seen = false;

@@ -1,5 +1,5 @@
 // Times kernels that do one thing many times.
-#include "gpu/simt/bench.h"
+#include "gpu/executor_costs.h"
 
 #include <time.h>
 
@@ -8,9 +8,12 @@
 #include "gpu/device.h"
 #include "gpu/simt/executor.h"
 
-namespace flashstep::gpu::simt {
+namespace flashstep::gpu {
 
 namespace {
+
+using simt::Executor;
+using simt::kWarp;
 
 constexpr int kThreads = 128, kWarps = kThreads / kWarp, kRounds = 2000, kRuns = 5;
 
@@ -104,4 +107,4 @@ std::vector<ExecutorCost> executor_costs(Checks checks) {
     return costs;
 }
 
-}  // namespace flashstep::gpu::simt
+}  // namespace flashstep::gpu
