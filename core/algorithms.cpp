@@ -7,7 +7,7 @@
 
 #include "core/algorithms/bodies.h"
 #include "core/algorithms/warps.h"
-#include "core/reference.h"
+#include "core/starting_values.h"
 
 namespace flashstep {
 namespace {
@@ -106,32 +106,18 @@ Machine::Totals count_heads(const Algorithm& algorithm, const Problem& problem, 
 
 // What an algorithm starts from: the inputs, and where it needs them the scores, or what its forward pass left in HBM.
 struct Start {
-    std::vector<Matrix> scores, mask;
-    std::map<std::string, std::vector<Matrix>> forward;
+    std::vector<Matrix> mask;
+    std::map<std::string, std::vector<Matrix>> values;
     Machine::Given given;
 
-    Start(const Algorithm& algorithm, const Problem& problem, const Inputs& in) {
-        given = {{"Q", &in.Q}, {"K", &in.K}, {"V", &in.V}, {"dO", &in.dO}, {"X", &in.X}};
+    Start(const Algorithm& algorithm, const Problem& problem, const Inputs& in)
+        : values(starting_values(algorithm, problem, in)) {
+        given = {{"Q", &in.Q}, {"K", &in.K}, {"V", &in.V}, {"dO", &in.dO}};
         if (problem.mask != MaskShape::None) {
             mask.push_back(in.mask);
             given["M"] = &mask;
         }
-        if (algorithm.reads_scores && in.X.empty()) {
-            for (int head = 0; head < problem.total_heads(); ++head)
-                scores.push_back(flashstep::scores(problem, in, head));
-            given["X"] = &scores;
-        }
-        if (algorithm.forward.empty()) return;
-        Problem unlimited = problem;
-        unlimited.sram_bytes = 0;
-        const Trace trace = record(*find_algorithm(algorithm.forward), unlimited, in);
-        for (int t = 0; t < static_cast<int>(trace.tensors.size()); ++t) {
-            if (trace.tensors[t].space != Space::Hbm || trace.tensors[t].role == Role::Input) continue;
-            auto& matrices = forward[trace.tensors[t].name];
-            for (int head = 0; head < problem.total_heads(); ++head)
-                matrices.push_back(trace.matrix_at(t, trace.last_step(), head).values);
-        }
-        for (const auto& [name, matrices] : forward) given[name] = &matrices;
+        for (const auto& [name, matrices] : values) given[name] = &matrices;
     }
     Start(const Start&) = delete;
 };

@@ -9,8 +9,8 @@
 
 namespace flashstep::gpu {
 
-// One rung. Adding one: a file in gpu/kernels/, a line in registry.cpp, one in rungs.cpp (how it runs) and one in
-// gpu/cuda/kernels.cu.
+// One rung. Adding one: a file in gpu/kernels/, a line in registry.cpp, one in its family's rungs_*.cpp (how it runs)
+// and one in gpu/cuda/kernels.cu.
 struct KernelInfo {
     std::string_view id;                  // its file's name without .cuh
     std::string_view title;               // one line: the idea

@@ -8,7 +8,7 @@
 namespace flashstep::gpu {
 
 const Rung& rung(std::string_view id) {
-    for (const auto& family : {standard_rungs(), forward_rungs(), backward_rungs()}) {
+    for (const auto& family : {softmax_rungs(), standard_rungs(), fa1_rungs(), forward_rungs(), backward_rungs()}) {
         for (const Rung& row : family) {
             if (row.id == id) return row;
         }
@@ -54,6 +54,12 @@ std::int64_t loaded_keys(const AttentionShape& p) {
     std::int64_t keys = 0;
     for (int i = 0; i < p.row_blocks(); ++i) keys += loaded_keys(p, i);
     return keys;
+}
+
+std::int64_t loaded_rows(const AttentionShape& p) {
+    std::int64_t rows = 0;
+    for (int j = 0; j < p.col_blocks(); ++j) rows += std::max(p.n - p.first_visible_row_block(j) * p.B_r, 0);
+    return rows;
 }
 
 std::int64_t loaded_mask(const AttentionShape& p) {

@@ -59,7 +59,9 @@ const Rung& rung(std::string_view id);
 AttentionShape shape_of(const KernelInfo& kernel, const Problem& problem);
 
 // The families' tables.
+std::span<const Rung> softmax_rungs();
 std::span<const Rung> standard_rungs();
+std::span<const Rung> fa1_rungs();
 std::span<const Rung> forward_rungs();
 std::span<const Rung> backward_rungs();
 
@@ -69,6 +71,8 @@ std::int64_t visible_pairs(const AttentionShape& p);  // (query, key) pairs of o
 // Keys in the tiles that row block i looks at; summed over the row blocks of one head.
 std::int64_t loaded_keys(const AttentionShape& p, int i);
 std::int64_t loaded_keys(const AttentionShape& p);
+// Rows in the tiles that look at a column block, summed over the column blocks of one head.
+std::int64_t loaded_rows(const AttentionShape& p);
 // Elements of M that one pass over the visible tiles of all heads reads.
 std::int64_t loaded_mask(const AttentionShape& p);
 // Q, K, V, and M where there is a mask.

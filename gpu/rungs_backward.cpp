@@ -41,13 +41,6 @@ std::vector<SlotSpec> tile_slots(SlotSpec of_dQ) {
 std::int64_t row_blocks(const AttentionShape& p) { return (std::int64_t{p.total_heads()} * p.n + 127) / 128; }
 std::int64_t column_blocks(const AttentionShape& p) { return std::int64_t{p.batch} * p.kv_heads * p.col_blocks(); }
 
-// Rows in the tiles that look at a column block, summed over the column blocks of one head.
-std::int64_t loaded_rows(const AttentionShape& p) {
-    std::int64_t rows = 0;
-    for (int j = 0; j < p.col_blocks(); ++j) rows += std::max(p.n - p.first_visible_row_block(j) * p.B_r, 0);
-    return rows;
-}
-
 // The launch for D, and one thread block per column block that keeps dK_j and dV_j: what both rungs move.
 std::map<std::string, TensorBytes> columns_bytes(const AttentionShape& p) {
     const std::int64_t h = 4 * p.total_heads(), n = p.n, nk = p.nk, d = p.d, dv = p.dv, rows = loaded_rows(p);

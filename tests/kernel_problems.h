@@ -1,12 +1,14 @@
-// The problems that every kernel of the ladder is run on, and their inputs.
+// The problems that every fp32 kernel of the ladder is run on, and their inputs.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/problem.h"
+#include "gpu/registry.h"
 
 namespace flashstep {
 
@@ -89,6 +91,15 @@ inline std::vector<Problem> problems() {
         all.push_back(unscaled);
     }
     return all;
+}
+
+// The kernels that run the problems here: in fp32, with any blocks and head dimensions.
+inline std::vector<gpu::KernelInfo> fp32_kernels() {
+    std::vector<gpu::KernelInfo> some;
+    for (const gpu::KernelInfo& kernel : gpu::kernels()) {
+        if (std::ranges::find(kernel.dtypes, DType::Fp32) != kernel.dtypes.end()) some.push_back(kernel);
+    }
+    return some;
 }
 
 inline std::string text(const Problem& p) {

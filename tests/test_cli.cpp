@@ -1,6 +1,7 @@
 // The program's commands: what they print, their JSON, their exit status.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/algorithms.h"
@@ -246,7 +247,9 @@ TEST_CASE("check --fault exits 1 at the fault's known first step, for every faul
     int checked = 0;
     for (const Fault& fault : faults())
         for (const gpu::KernelInfo& kernel : gpu::kernels()) {
-            if (kernel.algorithm != fault.algorithm) continue;
+            const auto& formats = kernel.dtypes;
+            const DType format = find_preset(fault.preset)->problem.dtype;
+            if (kernel.algorithm != fault.algorithm || std::ranges::find(formats, format) == formats.end()) continue;
             const auto output = run_program({"check", std::string(kernel.id), "--fault", std::string(fault.id),
                                              "--preset", std::string(fault.preset), "--json"});
             CAPTURE(fault.id);

@@ -1,5 +1,5 @@
-// Every kernel of the ladder, run by the executor with all checks on: values against a double reference, bytes against
-// closed forms, and each of its barriers needed.
+// Every fp32 kernel of the ladder, run by the executor with all checks on: values against a double reference, bytes
+// against closed forms, and each of its barriers needed.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -34,7 +34,7 @@ Matrix matrix(int rows, int cols, std::initializer_list<double> values) {
 // The kernels whose result is O: their captured O and, where they have them, L, m_i and l_i mean the same.
 std::vector<KernelInfo> forward_kernels() {
     std::vector<KernelInfo> forward;
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         if (std::ranges::find(kernel.slots, "O") != kernel.slots.end()) forward.push_back(kernel);
     }
     return forward;
@@ -45,7 +45,7 @@ const KernelInfo& fa2() { return *find_kernel("fa2_forward_1_tile"); }
 }  // namespace
 
 TEST_CASE("Every kernel agrees with a double reference in each captured value, on every shape") {
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         double worst = 0;
         for (const Problem& p : problems()) {
             CAPTURE(kernel.id);
@@ -60,7 +60,7 @@ TEST_CASE("Every kernel agrees with a double reference in each captured value, o
 }
 
 TEST_CASE("Every kernel equals its mirror algorithm: the comparer finds no difference") {
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         const Algorithm* algorithm = find_algorithm(kernel.algorithm);
         REQUIRE_MESSAGE(algorithm, std::string(kernel.algorithm));
         for (const Problem& p : problems()) {
@@ -77,7 +77,7 @@ TEST_CASE("Every kernel equals its mirror algorithm: the comparer finds no diffe
 }
 
 TEST_CASE("Every kernel's HBM bytes equal its closed form, tensor by tensor, with checks on and off") {
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         for (const Problem& p : problems()) {
             CAPTURE(kernel.id);
             CAPTURE(text(p));
@@ -104,18 +104,19 @@ TEST_CASE(
 }
 
 TEST_CASE("Every slot that the registry promises is captured, for exactly the visible tiles, and no other") {
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         for (const Problem& p : {problem(5, 9, 3, 2, 2, 2, true), problem(9, 4, 3, 2, 2, 2, true)}) {
             CAPTURE(kernel.id);
             const KernelRun run = run_kernel(kernel, p, inputs_of(p), {});
+            const AttentionShape tiles = shape_of(kernel, p);
             std::size_t expected = 0;
             for (std::string_view slot : kernel.slots) {
                 const bool whole = run.captured.contains({std::string(slot), 0, -1, -1});
-                for (int i = 0; !whole && i < p.row_blocks(); ++i) {
-                    for (int j = 0; j < p.col_blocks(); ++j) {
-                        CHECK(run.captured.contains({std::string(slot), 0, i, j}) == (j < p.visible_blocks(i)));
+                for (int i = 0; !whole && i < tiles.row_blocks(); ++i) {
+                    for (int j = 0; j < tiles.col_blocks(); ++j) {
+                        CHECK(run.captured.contains({std::string(slot), 0, i, j}) == (j < tiles.visible_blocks(i)));
                     }
-                    expected += static_cast<std::size_t>(p.visible_blocks(i));
+                    expected += static_cast<std::size_t>(tiles.visible_blocks(i));
                 }
                 expected += whole;
             }
@@ -125,7 +126,7 @@ TEST_CASE("Every slot that the registry promises is captured, for exactly the vi
 }
 
 TEST_CASE("Without capture a kernel gives the same outputs and nothing else") {
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         for (Checks checks : {Checks::On, Checks::Off}) {
             const Problem p = problem(33, 35, 8, 6, 16, 8, true);
             RunOptions options;
@@ -151,7 +152,7 @@ TEST_CASE("Without capture a kernel gives the same outputs and nothing else") {
 }
 
 TEST_CASE("The order of blocks and threads changes no bit, except where the registry says so") {
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         for (const Problem& p : {problem(37, 41, 5, 7, 8, 8, true), problem(5, 5, 3, 3, 2, 2)}) {
             RunOptions options;
             const KernelRun first = run_kernel(kernel, p, inputs_of(p), options);
@@ -295,7 +296,7 @@ TEST_CASE("NaN in an input reaches the outputs of the rows that see it, and no o
 }
 
 TEST_CASE("Every barrier of every kernel is needed: without it, the executor finds a race or unwritten memory") {
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         std::ifstream source(FLASHSTEP_SOURCE_DIR "/gpu/kernels/" + std::string(kernel.id) + ".cuh");
         REQUIRE(source.good());
         int number = 0;
@@ -305,7 +306,8 @@ TEST_CASE("Every barrier of every kernel is needed: without it, the executor fin
                 continue;
             for (std::uint64_t seed : {1u, 2u, 3u}) {
                 bool caught = false;
-                for (const Problem& p : {problem(9, 3, 3, 3, 4, 2, true), problem(8, 8, 8, 8, 8, 4)}) {
+                for (const Problem& p :
+                     {problem(9, 3, 3, 3, 4, 2, true), problem(8, 8, 8, 8, 8, 4), problem(8, 32, 4, 4, 4, 16)}) {
                     const AttentionShape shape = shape_of(kernel, p);
                     simt::Executor machine({.seed = seed, .without_barrier = number});
                     const Rung& row = rung(kernel.id);
@@ -360,7 +362,7 @@ TEST_CASE("What a kernel cannot run is refused with the numbers") {
 
 TEST_CASE("A run can be cancelled from the start, and reports full progress at its end") {
     const Problem p = problem(32, 32, 8, 8, 8, 8);
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         std::atomic<bool> cancel = false;
         std::atomic<float> progress = 0;
         RunOptions options;

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "gpu/run.h"
+#include "kernel_problems.h"
 #include "kernel_reference.h"
 
 namespace flashstep::gpu {
@@ -42,7 +43,7 @@ TEST_CASE("Running on a device that is not there is an error, not a crash") {
 
 TEST_CASE("On a device every kernel agrees with the double reference and with the executor") {
     skip_without_device();
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         for (bool causal : {false, true}) {
             for (const auto& [n, nk, d, dv, b] : {std::array{1, 1, 1, 1, 1},
                                                   {4, 4, 3, 3, 2},
@@ -54,7 +55,7 @@ TEST_CASE("On a device every kernel agrees with the double reference and with th
                 p.n = n, p.nk = nk, p.d = d, p.dv = dv, p.br = p.bc = b, p.causal = causal;
                 p.batch = 2, p.heads = 4, p.kv_heads = 2;
                 p.scale = 1 / std::sqrt(static_cast<double>(d));
-                const Inputs inputs = make_inputs(p);
+                const Inputs inputs = inputs_of(p);
                 RunOptions options;
                 options.where = Where::LiveCuda;
                 const KernelRun device = run_kernel(kernel, p, inputs, options);
@@ -78,7 +79,7 @@ TEST_CASE("On a device, shared memory over its limit is refused with both number
     p.n = p.nk = 256, p.d = p.dv = 128, p.br = p.bc = 110;  // 330 KB: over every device
     RunOptions options;
     options.where = Where::LiveCuda;
-    CHECK_THROWS_AS(run_kernel(*find_kernel("fa2_forward_1_tile"), p, make_inputs(p), options), Error);
+    CHECK_THROWS_AS(run_kernel(*find_kernel("fa2_forward_1_tile"), p, inputs_of(p), options), Error);
 }
 
 }  // namespace flashstep::gpu

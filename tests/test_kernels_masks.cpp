@@ -24,7 +24,7 @@ bool takes_mask(const KernelInfo& kernel, const Problem& p) { return own_bytes(k
 
 TEST_CASE("A kernel that forgets the mask, reads it transposed or adds it before the scale is caught") {
     int caught = 0;
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         Problem p = masked(problem(6, 6, 4, 4, 2, 2), MaskShape::Scores, Hidden::Some);
         if (!takes_mask(kernel, p)) continue;
         CAPTURE(kernel.id);
@@ -46,7 +46,7 @@ TEST_CASE("A kernel that forgets the mask, reads it transposed or adds it before
 }
 
 TEST_CASE("Key padding is the same as a matrix of equal rows, but for its bytes") {
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         CAPTURE(kernel.id);
         const Problem keys = masked(problem(5, 7, 3, 2, 2, 3, true), MaskShape::Keys, Hidden::Some);
         const Problem scores = masked(keys, MaskShape::Scores, Hidden::Some);
@@ -78,7 +78,7 @@ TEST_CASE("FA2 reads the mask once per visible tile: rows x keys of a matrix, th
 }
 
 TEST_CASE("-inf on -inf hides and gives no NaN; +inf in a mask is data and is reported as non-finite") {
-    for (const KernelInfo& kernel : kernels()) {
+    for (const KernelInfo& kernel : fp32_kernels()) {
         CAPTURE(kernel.id);
         Problem p = masked(problem(4, 4, 2, 2, 2, 2, true), MaskShape::Scores, Hidden::Everything);
         const Inputs hidden = inputs_of(p);

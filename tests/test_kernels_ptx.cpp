@@ -43,13 +43,14 @@ std::string without_probes(const std::string& source, int& removed) {
     return result;
 }
 
-// The kernel functions in a source that take a probe.
+// The kernel functions in a source that take a probe; their other template parameters have defaults.
 std::vector<std::string> traced_functions(const std::string& source) {
-    const std::string start = "template <class Tracer>\nFS_KERNEL void ";
+    const std::string start = "FS_KERNEL void ";
     std::vector<std::string> names;
-    for (std::size_t at = source.find(start); at != std::string::npos; at = source.find(start, at + 1)) {
-        const std::size_t name = at + start.size();
-        names.push_back(source.substr(name, source.find('(', name) - name));
+    std::istringstream lines(source);
+    for (std::string line, before; std::getline(lines, line); before = line) {
+        if (line.starts_with(start) && before.starts_with("template <class Tracer"))
+            names.push_back(line.substr(start.size(), line.find('(') - start.size()));
     }
     return names;
 }
