@@ -44,24 +44,96 @@ Measure executor(int runs, gpu::Checks checks, const std::string& note) {
             median_ms(runs, [&] { gpu::run_kernel(kernel, problem, inputs, options); }), "ms", note};
 }
 
-std::vector<Measure> measure(int runs) {
+struct Group {
+    std::string title;
+    std::vector<Measure> measures;
+};
+
+Group count_all(int runs) {
+    Group group{"counting, without arithmetic", {}};
+    const Problem large = square(65536, 128, 128);
+    for (const char* id : {"fa1_forward", "fa1_backward", "fa2_forward", "fa2_backward"}) {
+        const Algorithm& algorithm = algorithm_named(id);
+        group.measures.push_back({fmt::format("count {} N=65536 d=128 B=128", id),
+                                  median_ms(runs, [&] { count(algorithm, large); }), "ms", "no arithmetic"});
+    }
+    const Problem small_blocks = square(65536, 64, 64);
     const Algorithm& fa2 = algorithm_named("fa2_forward");
-    const Problem large = square(65536, 64, 64), small = square(256, 64, 32);
-    const Inputs inputs = make_inputs(small);
-    return {
-        {"count fa2_forward N=65536 d=64 B=64", median_ms(runs, [&] { count(fa2, large); }), "ms", "no arithmetic"},
-        {"record fa2_forward N=256 d=64 B=32", median_ms(runs, [&] { record(fa2, small, inputs); }), "ms",
-         "every version kept"},
-        executor(runs, gpu::Checks::Off, "B=32, one CPU thread"),
-        executor(runs, gpu::Checks::On, "races, bounds, poison, divergence"),
-    };
+    group.measures.push_back({"count fa2_forward N=65536 d=64 B=64", median_ms(runs, [&] { count(fa2, small_blocks); }),
+                              "ms", "four times the tiles"});
+    return group;
 }
 
-std::string bench_page(const std::vector<Measure>& measures, int runs) {
-    std::string page = fmt::format("{:<56} {:>12}       note\n", fmt::format("median of {} runs", runs), "");
-    for (const Measure& m : measures)
-        page += fmt::format("{:<56} {:>12.4g} {:<5} {}\n", m.name, m.value, m.unit, m.note);
+Group record_all(int runs) {
+    Group group{"recording, every version of every tile kept", {}};
+    const Problem problem = square(128, 64, 32);
+    const Inputs inputs = make_inputs(problem);
+    for (const Algorithm& algorithm : algorithms()) {
+        std::int64_t steps = 0, values = 0;
+        const double ms = median_ms(runs, [&] {
+            const Trace trace = record(algorithm, problem, inputs);
+            steps = trace.last_step(), values = static_cast<std::int64_t>(trace.values.size());
+        });
+        group.measures.push_back({fmt::format("record {} N=128 d=64 B=32", algorithm.id), ms, "ms",
+                                  fmt::format("{} steps, {} numbers", steps, values)});
+    }
+    return group;
+}
+
+Group executor_all(int runs) {
+    return {"kernels on the CPU by the executor",
+            {executor(runs, gpu::Checks::Off, "B=32, one CPU thread"),
+             executor(runs, gpu::Checks::On, "races, bounds, poison, divergence")}};
+}
+
+// How the time of a count grows with N. A count visits every tile, T_r x T_c of them.
+struct Growth {
+    int n;
+    std::int64_t tile_steps;
+    double ms;
+    double ns_per_tile_step() const { return ms * 1e6 / static_cast<double>(tile_steps); }
+};
+
+std::vector<Growth> count_growth(int runs) {
+    const Algorithm& fa2 = algorithm_named("fa2_forward");
+    std::vector<Growth> rows;
+    for (int n = 4096; n <= 262144; n *= 2) {
+        const Problem problem = square(n, 128, 128);
+        rows.push_back({n, std::int64_t{problem.row_blocks()} * problem.col_blocks(),
+                        median_ms(runs, [&] { count(fa2, problem); })});
+    }
+    return rows;
+}
+
+constexpr const char* kGrowthTitle = "count growth: fa2_forward d=128 B=128";
+
+std::string bench_page(const std::vector<Group>& groups, const std::vector<Growth>& growth, int runs) {
+    std::string page = fmt::format("median of {} runs\n", runs);
+    for (const Group& group : groups) {
+        page += fmt::format("\n{}\n", group.title);
+        for (const Measure& m : group.measures)
+            page += fmt::format("  {:<58} {:>10.4g} {:<5} {}\n", m.name, m.value, m.unit, m.note);
+    }
+    page +=
+        fmt::format("\n{}\n  {:>10} {:>12} {:>12} {:>18}\n", kGrowthTitle, "N", "tile steps", "ms", "ns per tile step");
+    for (const Growth& g : growth)
+        page += fmt::format("  {:>10} {:>12} {:>12.4g} {:>18.4g}\n", g.n, g.tile_steps, g.ms, g.ns_per_tile_step());
     return page;
+}
+
+io::Json bench_json(const std::vector<Group>& groups, const std::vector<Growth>& growth, int runs) {
+    io::Json json = {{"runs", runs}, {"measures", io::Json::array()}, {"count_growth", io::Json::array()}};
+    for (const Group& group : groups)
+        for (const Measure& m : group.measures)
+            json["measures"].push_back({{"group", group.title},
+                                        {"name", m.name},
+                                        {"value", io::json_number(m.value)},
+                                        {"unit", m.unit},
+                                        {"note", m.note}});
+    for (const Growth& g : growth)
+        json["count_growth"].push_back(
+            {{"n", g.n}, {"tile_steps", g.tile_steps}, {"ms", g.ms}, {"ns_per_tile_step", g.ns_per_tile_step()}});
+    return json;
 }
 
 struct State {
@@ -78,18 +150,13 @@ Command add_bench(CLI::App& app, const WindowHooks* window) {
     command->add_option("--runs", state->runs, "runs of each measure; the median is shown (5)")->type_name("COUNT");
     return {command, [state, window] {
                 const int runs = static_cast<int>(whole_number("--runs", state->runs, 1, 1000));
-                std::vector<Measure> measures = measure(runs);
-                if (window)
-                    for (Measure& m : window->measures()) measures.push_back(std::move(m));
-                if (!state->json.on()) {
-                    print_page(bench_page(measures, runs));
-                    return kOk;
-                }
-                io::Json json = {{"runs", runs}, {"measures", io::Json::array()}};
-                for (const Measure& m : measures)
-                    json["measures"].push_back(
-                        {{"name", m.name}, {"value", io::json_number(m.value)}, {"unit", m.unit}, {"note", m.note}});
-                state->json.write(json);
+                std::vector<Group> groups = {count_all(runs), record_all(runs), executor_all(runs)};
+                if (window) groups.push_back({"the app", window->measures()});
+                const std::vector<Growth> growth = count_growth(runs);
+                if (state->json.on())
+                    state->json.write(bench_json(groups, growth, runs));
+                else
+                    print_page(bench_page(groups, growth, runs));
                 return kOk;
             }};
 }
