@@ -2,6 +2,7 @@
 #include "core/error_scale.h"
 
 #include <cmath>
+#include <limits>
 
 #include "core/compare.h"
 
@@ -31,6 +32,16 @@ Array rounded_scale(const Matrix& values, const Array& scale, DType format) {
     }
     return result;
 }
+
+// What a result below fp32's normal range may lose, be it that a device flushes it to zero: the smallest normal number.
+// Only products and powers get there, and only where they are not zero by definition.
+Array underflow(const Array& unrounded) {
+    constexpr double kLoss = std::numeric_limits<float>::min() / (kToleranceFactor * kEps32);
+    return (unrounded != 0.0).select(kLoss, Array::Zero(unrounded.rows(), unrounded.cols()));
+}
+
+// Not zero where e^x is not: everywhere but at minus infinity.
+Array power_of(const Matrix& x) { return (x.array() == -kInf).select(0.0, Array::Ones(x.rows(), x.cols())); }
 
 bool is_16_bit(DType format) { return format == DType::Fp16 || format == DType::Bf16; }
 
@@ -76,9 +87,10 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
         case Op::MatMul:
             scale = (A + Ea).matrix() * B.matrix();
             scale += (A.matrix() * Eb.matrix()).array();
+            scale += underflow(scale);
             break;
         case Op::Scale:
-            scale = std::abs(e.number) * Ea + value;
+            scale = std::abs(e.number) * Ea + value + underflow(std::abs(e.number) * A);
             break;
         case Op::Add:
         case Op::Sub:
@@ -86,13 +98,15 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
             break;
         case Op::Mul:
             scale = Ea * spread(B, rows, cols) + A * spread(Eb, rows, cols) + value;
+            scale += underflow(A * spread(B, rows, cols));
             break;
         case Op::DiagMul:
             scale = spread(Ea, rows, cols) * B + spread(A, rows, cols) * Eb + value;
+            scale += underflow(spread(A, rows, cols) * B);
             break;
         case Op::Div: {
             const Array divisor = spread(B, rows, cols);
-            scale = finite((Ea + value * spread(Eb, rows, cols)) / divisor) + value;
+            scale = finite((Ea + value * spread(Eb, rows, cols)) / divisor) + value + underflow(A);
             break;
         }
         case Op::Max:
@@ -106,17 +120,17 @@ ErrorScale::Known ErrorScale::evaluate(int index) {
             break;
         case Op::ExpDiff: {
             const Array exponent = finite(a.value.array() - spread(b.value.array(), rows, cols)).abs();
-            scale = value * (1 + exponent + Ea + spread(Eb, rows, cols));
+            scale = value * (1 + exponent + Ea + spread(Eb, rows, cols)) + underflow(power_of(a.value));
             break;
         }
         case Op::Exp2Diff: {
             constexpr double kLn2 = 0.6931471805599453;
             const Array exponent = finite(a.value.array() - spread(b.value.array(), rows, cols)).abs();
-            scale = value * (1 + kLn2 * (exponent + Ea + spread(Eb, rows, cols)));
+            scale = value * (1 + kLn2 * (exponent + Ea + spread(Eb, rows, cols))) + underflow(power_of(a.value));
             break;
         }
         case Op::Exp:
-            scale = value * (1 + Ea);
+            scale = value * (1 + Ea) + underflow(power_of(a.value));
             break;
         case Op::Reciprocal:
             scale = value * value * Ea + value;

@@ -270,6 +270,29 @@ TEST_CASE("every captured element is looked at: a small change of any one of the
         }
 }
 
+TEST_CASE("weights below fp32's normal range may be flushed to zero, those above it and masked ones may not change") {
+    Problem p;
+    p.n = 1, p.nk = 4, p.d = p.dv = 1, p.br = 1, p.bc = 4, p.scale = 1, p.mask = MaskShape::Keys;
+    Inputs in = make_inputs(p);
+    in.Q[0] << 1;
+    in.K[0] << 0, -95, -85, 0;  // e^-95 is subnormal, e^-85 is not
+    in.mask << 0, 0, 0, -kInf;
+    const Fixture f = make(p, in);
+    const auto with = [&](int key, double weight) {
+        KernelRun run;
+        run.hbm = f.bytes;
+        for (int v = 0; v < static_cast<int>(f.mirror.versions.size()); ++v)
+            if (f.mirror.tensors[f.mirror.versions[v].tensor].name == "P_ij")
+                run.captured[{"P_ij", 0, 0, 0}] = f.mirror.value(f.mirror.versions[v]);
+        run.captured.at({"P_ij", 0, 0, 0})(0, key) = weight;
+        return check(f, run).verdict;
+    };
+    CHECK(with(0, 1) == Verdict::Equal);
+    CHECK(with(1, 0) == Verdict::Equal);
+    CHECK(with(2, 0) == Verdict::Different);
+    CHECK(with(3, 1e-45) == Verdict::Different);
+}
+
 TEST_CASE("missing, superfluous and misshapen tiles, other bytes, NaN and masks are differences") {
     const Fixture f = n4d3();
     const KernelRun right = FloatKernel().run(f.problem, f.inputs, f.bytes);

@@ -1,13 +1,18 @@
-// flashstep check: kernels against their mirrors.
+// flashstep check: kernels against their mirrors, on one problem or on the table of shapes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <map>
 #include <memory>
+#include <set>
+#include <thread>
 
 #include "core/io/trace_json.h"
+#include "gpu/check_table.h"
+#include "viz/cli/check_outcome.h"
 #include "viz/cli/commands.h"
-#include "viz/cli/lookup.h"
 #include "viz/cli/names.h"
 #include "viz/cli/output.h"
 #include "viz/cli/walkthrough.h"
@@ -16,7 +21,6 @@ namespace flashstep::cli {
 namespace {
 
 using io::Json;
-using io::json_number;
 
 constexpr std::array<std::string_view, 2> kPlaces = {"host", "cuda"};
 
@@ -27,158 +31,110 @@ struct State {
     JsonOption json;
 };
 
-// What became of one kernel.
-struct Outcome {
-    const gpu::KernelInfo* kernel;
-    Problem problem;
-    std::string left_out;  // why it was not run; empty: it was
-    std::string failure;   // a check of the executor, or a device error; empty: it ran to its end
-    KernelRun run;
-    Comparison comparison;
-
-    bool equal() const { return failure.empty() && comparison.verdict == Verdict::Equal; }
+struct Job {
+    Outcome outcome;  // left_out says why it is not run
+    Request request;
 };
 
-constexpr std::array<const char*, 3> kVerdicts = {"equal", "different", "non-finite"};
-
-const char* verdict_name(Verdict verdict) { return kVerdicts[static_cast<std::size_t>(verdict)]; }
-
-std::string verdict_text(const Outcome& outcome) {
-    return outcome.failure.empty() ? verdict_name(outcome.comparison.verdict) : "failed";
-}
-
-Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Where where, const Fault* fault) {
-    Outcome outcome{
-        .kernel = &kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}};
-    // What is wrong use of the mirror is wrong use here, too; it is found before anything runs.
-    count(algorithm_named(std::string(kernel.algorithm)), request.problem);
+Job make_job(const gpu::KernelInfo& kernel, Request request, const Fault* fault) {
+    Job job{{.kernel = &kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}},
+            std::move(request)};
     try {
-        CheckedRun checked = run_checked(kernel, request, where, fault);
-        outcome.run = std::move(checked.run);
-        outcome.comparison = std::move(checked.comparison);
-    } catch (const Error& error) {
-        outcome.failure = error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
-    }
-    return outcome;
+        gpu::check_runnable(kernel, job.request.problem);
+        if (fault && fault->algorithm != kernel.algorithm)
+            throw Error(fmt::format("--fault {} is one of {}, {} mirrors {}", fault->id, fault->algorithm, kernel.id,
+                                    kernel.algorithm));
+    } catch (const Error& error) { job.outcome.left_out = error.what(); }
+    return job;
 }
 
-std::string outcome_text(const Outcome& o) {
-    std::string text = fmt::format("{}: {}\n", o.kernel->id, verdict_text(o));
-    if (!o.left_out.empty()) return fmt::format("{}: left out: {}\n", o.kernel->id, o.left_out);
-    text += fmt::format("  problem     {}\n", problem_line(o.problem));
-    if (!o.failure.empty()) return text + fmt::format("  failure     {}\n", o.failure);
-    const Comparison& c = o.comparison;
-    text += fmt::format("  ran as      {}\n", where_label(o.run));
-    if (c.first) text += fmt::format("  first       {}\n", describe(*c.first, o.problem));
-    for (const TensorSummary& t : c.tensors)
-        text += fmt::format("  {:<11} {}, {} {}, largest difference {:.2g} ({:.2g} of the tolerance)\n", t.name,
-                            verdict_name(t.verdict), t.tiles, t.tiles == 1 ? "tile" : "tiles", t.worst_error,
-                            t.worst_ratio);
-    for (const OutputError& e : c.outputs)
-        text += fmt::format(
-            "  {:<11} {:.3g} away from plain double; the limit is {:.3g} (2 x {:.3g} of unfused "
-            "attention + 1 ulp)\n",
-            e.tensor, e.kernel, e.limit, e.unfused);
-    if (!c.not_materialised.empty())
-        text += fmt::format("  not materialised: {}\n", fmt::join(c.not_materialised, ", "));
-    if (c.bytes.empty()) return text + "  HBM bytes   not counted there\n";
-    text += fmt::format("  HBM bytes   {} {}\n", c.bytes_equal ? "equal" : "DIFFER FROM",
-                        o.kernel->bytes_equal_mirror ? "the mirror's" : "the kernel's own closed form");
-    for (const ByteCheck& b : c.bytes) {
-        text += fmt::format("    {:<9} {} read, {} written", b.tensor, b.kernel.read, b.kernel.write);
-        text +=
-            b.kernel == b.expected ? "\n" : fmt::format("; expected {} and {}\n", b.expected.read, b.expected.write);
-    }
-    return text;
+// Every kernel on every shape of the table.
+std::vector<Job> jobs_of_table(const Fault* fault) {
+    std::vector<Job> jobs;
+    for (const gpu::KernelInfo& kernel : gpu::kernels())
+        for (const gpu::CheckShape& shape : gpu::check_table()) {
+            const Problem problem = gpu::problem_of(shape, kernel);
+            jobs.push_back(make_job(kernel, {problem, gpu::inputs_of(shape, problem), {}}, fault));
+        }
+    return jobs;
 }
 
-// Beside a closed form of its own stands what the paper's algorithm moves at least.
-std::string bound_text(const Outcome& o) {
-    if (!o.left_out.empty() || !o.failure.empty() || o.kernel->bytes_equal_mirror || o.run.hbm.empty()) return {};
-    std::int64_t own = 0;
-    for (const auto& [tensor, bytes] : o.run.hbm) own += bytes.read + bytes.write;
-    const Algorithm& algorithm = algorithm_named(std::string(o.kernel->algorithm));
-    const Traffic bound = count(algorithm, o.problem).traffic;
-    return fmt::format("    in all {} bytes; {} moves {}\n", own, algorithm.source, bound.hbm_read + bound.hbm_write);
+// The chosen kernels on the problem that was typed. Wrong use is found here, before anything runs.
+std::vector<Job> jobs_of_problem(const State& state, const std::vector<const gpu::KernelInfo*>& chosen,
+                                 const Fault* fault) {
+    std::vector<Job> jobs;
+    for (const gpu::KernelInfo* kernel : chosen) {
+        Request request = state.problem.resolve(Need::Inputs, defaults_of(*kernel));
+        if (kernel == chosen.front())
+            for (const std::string& warning : request.warnings) print_warning(warning);
+        jobs.push_back(make_job(*kernel, std::move(request), fault));
+        const std::string& reason = jobs.back().outcome.left_out;
+        if (reason.empty()) continue;
+        if (state.kernel != "all") throw Error(reason);
+        print_note(fmt::format("{} is left out: {}", kernel->id, reason));
+    }
+    return jobs;
 }
 
-Json bytes_json(const TensorBytes& bytes) { return {{"read", bytes.read}, {"write", bytes.write}}; }
-
-Json first_json(const Outcome& o) {
-    if (!o.comparison.first) return nullptr;
-    const Difference& d = *o.comparison.first;
-    const auto index = [](int k) { return k < 0 ? Json() : Json(k); };
-    Json json = {{"step", d.step},
-                 {"line", d.line},
-                 {"i0", index(d.i)},
-                 {"j0", index(d.j)},
-                 {"batch0", d.head / o.problem.heads},
-                 {"head0", d.head % o.problem.heads},
-                 {"tensor", d.tensor}};
-    if (d.note.empty()) {
-        json["row0"] = d.row;
-        json["col0"] = d.col;
-        json["mirror"] = json_number(d.mirror);
-        json["kernel"] = json_number(d.kernel);
-        json["tolerance"] = json_number(d.tolerance);
-    } else {
-        json["note"] = d.note;
-    }
-    json["text"] = describe(d, o.problem);
-    return json;
+// On as many threads as there are cores: the executor keeps its state to itself. A device takes one at a time.
+void run_jobs(std::vector<Job>& jobs, Where where, const Fault* fault) {
+    std::atomic<std::size_t> next = 0;
+    std::exception_ptr wrong_use;
+    std::atomic<bool> failed = false;
+    const auto work = [&] {
+        for (std::size_t k = next++; k < jobs.size() && !failed; k = next++) {
+            Job& job = jobs[k];
+            if (!job.outcome.left_out.empty()) continue;
+            try {
+                job.outcome = check_one(*job.outcome.kernel, job.request, where, fault);
+            } catch (...) {
+                if (!failed.exchange(true)) wrong_use = std::current_exception();
+            }
+            job.request = {};
+        }
+    };
+    const std::size_t cores = where == Where::Host ? std::max(1u, std::thread::hardware_concurrency()) : 1;
+    std::vector<std::thread> others;
+    for (std::size_t k = 1; k < std::min(cores, jobs.size()); ++k) others.emplace_back(work);
+    work();
+    for (std::thread& thread : others) thread.join();
+    if (wrong_use) std::rethrow_exception(wrong_use);
 }
 
-Json outcome_json(const Outcome& o) {
-    const Comparison& c = o.comparison;
-    Json json = {{"kernel", std::string(o.kernel->id)},
-                 {"algorithm", std::string(o.kernel->algorithm)},
-                 {"verdict", verdict_text(o)},
-                 {"equal", o.equal()}};
-    json["problem"] = io::problem_json(o.problem);
-    if (!o.failure.empty()) {
-        json["failure"] = o.failure;
-        return json;
+// One line a kernel, and one for each shape that went wrong.
+std::string table_page(const std::vector<Job>& jobs, std::string_view where) {
+    std::string page;
+    for (const gpu::KernelInfo& kernel : gpu::kernels()) {
+        int equal = 0, wrong = 0;
+        std::map<std::string, int> left_out;
+        std::string details;
+        for (const Job& job : jobs) {
+            const Outcome& o = job.outcome;
+            if (o.kernel != &kernel) continue;
+            if (!o.left_out.empty())
+                ++left_out[o.left_out];
+            else if (o.equal())
+                ++equal;
+            else
+                ++wrong, details += fmt::format("    {}\n      {}\n", problem_line(o.problem), outcome_line(o));
+        }
+        page += fmt::format("{:<28} {} {} {}", kernel.id, wrong == 0 ? "equal on" : "equal only on", equal,
+                            equal == 1 ? "shape" : "shapes");
+        if (wrong > 0) page += fmt::format(", NOT on {}", wrong);
+        page += "\n" + details;
+        for (const auto& [reason, count] : left_out) page += fmt::format("    {} left out: {}\n", count, reason);
     }
-    json["on"] = o.run.where == Where::Host ? "host" : "cuda";
-    json["device"] = o.run.device.empty() ? Json() : Json(o.run.device);
-    json["worst_error"] = json_number(c.worst_error);
-    json["first"] = first_json(o);
-    json["tensors"] = Json::array();
-    for (const TensorSummary& t : c.tensors)
-        json["tensors"].push_back({{"tensor", t.name},
-                                   {"verdict", verdict_name(t.verdict)},
-                                   {"tiles", t.tiles},
-                                   {"worst_error", json_number(t.worst_error)},
-                                   {"worst_ratio", json_number(t.worst_ratio)}});
-    json["outputs"] = Json::array();
-    for (const OutputError& e : c.outputs)
-        json["outputs"].push_back({{"tensor", e.tensor},
-                                   {"error", json_number(e.kernel)},
-                                   {"unfused", json_number(e.unfused)},
-                                   {"limit", json_number(e.limit)},
-                                   {"within", e.within}});
-    json["not_materialised"] = c.not_materialised;
-    json["bytes_equal"] = c.bytes.empty() ? Json() : Json(c.bytes_equal);
-    json["bytes_expected_from"] = o.kernel->bytes_equal_mirror ? "mirror" : "closed form";
-    json["bytes"] = Json::object();
-    for (const ByteCheck& b : c.bytes)
-        json["bytes"][b.tensor] = {{"kernel", bytes_json(b.kernel)}, {"expected", bytes_json(b.expected)}};
-    json["counters"] = Json::object();
-    for (const auto& [counter, value] : o.run.counters) json["counters"][counter] = value;
-    return json;
+    return page + fmt::format("ran on {}; every captured tile, output and byte count was compared\n", where);
 }
 
-void print_outcomes(const State& state, const std::vector<Outcome>& outcomes) {
-    if (!state.json.on()) {
-        std::string page;
-        for (const Outcome& outcome : outcomes) page += outcome_text(outcome) + bound_text(outcome);
-        print_page(page);
-        return;
-    }
+void print_json(const State& state, const std::vector<Job>& jobs) {
     Json json = {{"equal", true}, {"kernels", Json::array()}, {"left_out", Json::array()}};
-    for (const Outcome& outcome : outcomes) {
+    for (const Job& job : jobs) {
+        const Outcome& outcome = job.outcome;
         if (!outcome.left_out.empty()) {
-            json["left_out"].push_back({{"kernel", std::string(outcome.kernel->id)}, {"reason", outcome.left_out}});
+            json["left_out"].push_back({{"kernel", std::string(outcome.kernel->id)},
+                                        {"problem", io::problem_json(outcome.problem)},
+                                        {"reason", outcome.left_out}});
             continue;
         }
         if (!outcome.equal()) json["equal"] = false;
@@ -191,56 +147,41 @@ int run_check(const State& state) {
     if (state.kernel.empty())
         throw Error("a KERNEL is needed, or all", fmt::format("there are: {}", fmt::join(ids(gpu::kernels()), ", ")));
     std::vector<const gpu::KernelInfo*> chosen;
-    const bool all = state.kernel == "all";
+    const bool all = state.kernel == "all", table = all && !state.problem.any_given();
     if (all)
         for (const gpu::KernelInfo& kernel : gpu::kernels()) chosen.push_back(&kernel);
     else
         chosen.push_back(&kernel_named(state.kernel));
     if (std::find(kPlaces.begin(), kPlaces.end(), state.place) == kPlaces.end())
         throw unknown_name("--on", state.place, kPlaces);
-
     const Fault* fault = fault_named(state.fault);
-
     // Everything typed is looked at before anything runs, so that wrong use is exit 2 on every machine.
-    std::vector<std::pair<Outcome, Request>> jobs;
-    for (const gpu::KernelInfo* kernel : chosen) {
-        Request request = state.problem.resolve(Need::Inputs, defaults_of(*kernel));
-        if (kernel == chosen.front())
-            for (const std::string& warning : request.warnings) print_warning(warning);
-        Outcome outcome{
-            .kernel = kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}};
-        try {
-            gpu::check_runnable(*kernel, request.problem);
-            if (fault && fault->algorithm != kernel->algorithm)
-                throw Error(fmt::format("--fault {} is one of {}, {} mirrors {}", fault->id, fault->algorithm,
-                                        kernel->id, kernel->algorithm));
-        } catch (const Error& error) {
-            if (!all) throw;
-            outcome.left_out = error.what();
-            print_note(fmt::format("{} is left out: {}", kernel->id, error.what()));
-        }
-        jobs.emplace_back(std::move(outcome), std::move(request));
-    }
+    std::vector<Job> jobs = table ? jobs_of_table(fault) : jobs_of_problem(state, chosen, fault);
     const Where where = state.place == "cuda" ? Where::LiveCuda : Where::Host;
     if (const gpu::DeviceStatus device = gpu::device_status(); where == Where::LiveCuda && !device.available) {
         print_note(fmt::format("--on cuda: {}", device.message));
         return kUnavailable;
     }
-
-    if (std::all_of(jobs.begin(), jobs.end(), [](const auto& job) { return !job.first.left_out.empty(); }))
+    if (std::all_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.outcome.left_out.empty(); }))
         throw Error("no kernel can run this problem", "the lines above say what each of them runs");
 
-    std::vector<Outcome> outcomes;
-    for (auto& [outcome, request] : jobs) {
-        outcomes.push_back(outcome.left_out.empty() ? check_one(*outcome.kernel, request, where, fault)
-                                                    : std::move(outcome));
-        if (const Outcome& last = outcomes.back();
-            last.failure.empty() && last.comparison.verdict == Verdict::NonFinite)
-            print_note(fmt::format("{}: non-finite values", last.kernel->id));
+    run_jobs(jobs, where, fault);
+    for (const Job& job : jobs)
+        if (job.outcome.left_out.empty() && job.outcome.failure.empty() &&
+            job.outcome.comparison.verdict == Verdict::NonFinite)
+            print_note(fmt::format("{}: non-finite values", job.outcome.kernel->id));
+    if (state.json.on()) {
+        print_json(state, jobs);
+    } else if (table) {
+        print_page(table_page(
+            jobs, where == Where::Host ? "this CPU (the executor; no GPU involved)" : gpu::device_status().name));
+    } else {
+        std::string page;
+        for (const Job& job : jobs) page += outcome_text(job.outcome);
+        print_page(page);
     }
-    print_outcomes(state, outcomes);
-    const bool equal = std::all_of(outcomes.begin(), outcomes.end(),
-                                   [](const Outcome& o) { return !o.left_out.empty() || o.equal(); });
+    const bool equal = std::all_of(jobs.begin(), jobs.end(),
+                                   [](const Job& job) { return !job.outcome.left_out.empty() || job.outcome.equal(); });
     return equal ? kOk : kDifferent;
 }
 
@@ -250,7 +191,8 @@ Command add_check(CLI::App& app) {
     CLI::App* command =
         app.add_subcommand("check", "Compares a kernel with its mirror, step by step; exit 1 if they differ");
     const auto state = std::make_shared<State>(*command);
-    command->add_option("KERNEL", state->kernel, "its id (flashstep list), or all");
+    command->add_option("KERNEL", state->kernel,
+                        "its id (flashstep list), or all; all without a problem runs the whole table of shapes");
     command->add_option("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)")->type_name("PLACE");
     command
         ->add_option("--fault", state->fault,

@@ -37,6 +37,11 @@ class ProblemOptions {
     // Throws Error naming the option, the value and the limit; or both sides of a contradiction.
     Request resolve(Need need, const Defaults& defaults = {}) const;
 
+    bool any_given() const { return !preset_.empty() || !given_.empty() || !files_.empty() || mask_; }
+    // Types an option in place of the person (a sweep's next value); true from `has` if it was typed before.
+    void set(const std::string& option, const std::string& text) { given_[option] = text; }
+    bool has(const std::string& option) const { return given_.contains(option); }
+
     // The preset that was asked for, empty if none.
     const std::string& preset() const { return preset_; }
 
