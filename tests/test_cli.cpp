@@ -234,8 +234,14 @@ TEST_CASE("help and bench end well") {
         CHECK((help.status == 0 && contains(help.out, "Usage") && help.err.empty()));
     }
     const Json bench = json_of({"bench", "--runs", "1", "--json"});
-    CHECK(bench.at("measures").size() >= 4);
+    CHECK(bench.at("measures").size() >= 7 + algorithms().size());
     for (const Json& measure : bench.at("measures")) CHECK(measure.at("value").get<double>() > 0);
+    CHECK(bench.at("count_growth").size() == 7);
+    for (const Json& row : bench.at("count_growth")) {
+        const auto blocks = row.at("n").get<std::int64_t>() / 128;
+        CHECK(row.at("tile_steps").get<std::int64_t>() == blocks * blocks);
+        CHECK(row.at("ns_per_tile_step").get<double>() > 0);
+    }
 }
 
 TEST_CASE("output that cannot be written is an error, not silence") {
