@@ -73,6 +73,22 @@ Inputs hidden_first_tile_inputs(const Problem& problem) {
     return in;
 }
 
+// One row block and two key blocks for four warps: two rows, or one key, for each of them.
+Problem warps_problem() {
+    Problem p;
+    p.n = p.nk = 8, p.d = p.dv = 4, p.br = 8, p.bc = 4;
+    p.scale = 0.5;
+    return p;
+}
+
+// Whole numbers from -2 to 2.
+Inputs warps_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    for (auto member : {&Inputs::Q, &Inputs::K, &Inputs::V})
+        for (Matrix& values : in.*member) values = (2 * values.array()).round() + 0.0;  // no -0
+    return in;
+}
+
 }  // namespace
 
 std::span<const Preset> presets() {
@@ -81,7 +97,7 @@ std::span<const Preset> presets() {
                n4d3_inputs},
         Preset{"n64", "N=64, d=16 in 4 x 4 tiles", "fa2_forward", "fa2_forward_1_tile", n64_problem(false),
                make_inputs},
-        Preset{"n64_causal", "N=64, d=16, causal: six tiles are skipped", "fa2_forward", "fa2_forward_1_tile",
+        Preset{"n64_causal", "N=64, causal: six tiles are skipped", "fa2_forward", "fa2_forward_1_tile",
                n64_problem(true), make_inputs},
         Preset{"n4d3_backward", "N=4, d=3: the backward pass", "fa2_backward", "fa2_backward_2_atomic", n4d3_problem(),
                n4d3_inputs},
@@ -90,10 +106,13 @@ std::span<const Preset> presets() {
         Preset{"extreme", "scores of 100 and more", "fa2_forward", "fa2_forward_1_tile", n4d3_problem(),
                extreme_inputs},
         Preset{"tail", "three keys in blocks of two", "fa2_forward", "fa2_forward_1_tile", tail_problem(), tail_inputs},
-        Preset{"masked_rows", "causal with more queries than keys: three rows see nothing", "fa2_forward",
-               "fa2_forward_1_tile", masked_rows_problem(), make_inputs},
-        Preset{"hidden_first_tile", "a key-padding mask hides the first tile", "fa2_forward", "fa2_forward_1_tile",
+        Preset{"masked_rows", "three rows see nothing", "fa2_forward", "fa2_forward_1_tile", masked_rows_problem(),
+               make_inputs},
+        Preset{"hidden_first_tile", "a mask hides the first tile", "fa2_forward", "fa2_forward_1_tile",
                hidden_first_tile_problem(), hidden_first_tile_inputs},
+        Preset{"warps_split_k", "four warps split K: they exchange", "warps_split_k", "", warps_problem(),
+               warps_inputs},
+        Preset{"warps_split_q", "four warps split Q: no exchange", "warps_split_q", "", warps_problem(), warps_inputs},
     };
     return table;
 }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/program.h"
+#include "tests/viz_stage.h"
 #include "viz/bench.h"
 #include "viz/cuda_text.h"
 #include "viz/frame.h"
@@ -21,46 +22,9 @@
 
 using namespace flashstep;
 using namespace flashstep::viz;
+using flashstep::testing::Stage;
 
 namespace {
-
-const std::vector<std::string_view>& texts() {
-    static const std::vector<std::string> owned = font_texts();
-    static const std::vector<std::string_view> views(owned.begin(), owned.end());
-    return views;
-}
-
-// The app in a window of 1280 x 720 that only exists in numbers.
-struct Stage {
-    Headless screen;
-    AppState app;
-    double now = 0;
-    std::function<void(Ui&)> draw = [this](Ui&) { run_frame(app, now += 1.0 / 60); };
-
-    explicit Stage(const StartState& start = {}, float w = 1280, float h = 720, float scale = 1)
-        : screen(w, h, scale, texts()) {
-        take_ui(app, screen.ui);
-        app.ui.reduce_motion = true;
-        open_start(app, start);
-        settle();
-    }
-    ImDrawData* frame() { return screen.frame(draw); }
-    void settle() {
-        for (int k = 0; k < 20000 && app.session.busy(); ++k) {
-            app.update(now);
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-        frame(), frame(), frame();
-    }
-    void press(Key key, Modifiers with = {}) { screen.press(key, with, draw); }
-    void click(float x, float y) { screen.click(x, y, draw); }
-    void type(const char* text) {
-        ImGui::GetIO().AddInputCharactersUTF8(text);
-        frame();
-    }
-    int at() const { return app.player->position(); }
-    const Problem& problem() const { return app.run->recipe.problem; }
-};
 
 constexpr Modifiers kCtrl{.ctrl = true, .shift = false, .alt = false};
 constexpr Modifiers kShift{.ctrl = false, .shift = true, .alt = false};
@@ -339,14 +303,14 @@ TEST_CASE("a file brings its sizes, and a bad one is refused") {
     const flashstep::testing::TemporaryFolder folder;
     const std::string path = folder.file("frame.csv");
     std::ofstream(path) << "1,2,3,4\n5,6,7,8\n";
-    load_matrix(s.app.session, 'Q', path);
+    load_matrix(s.app.session, InputMatrix::Q, path);
     s.settle();
     CHECK((s.problem().n == 2 && s.problem().d == 4 && s.problem().nk == 4));
     CHECK(s.app.run->recipe.inputs.Q[0](1, 3) == 8);
     std::ofstream(path) << "1,2\n3\n";
-    CHECK_THROWS_AS(load_matrix(s.app.session, 'V', path), Error);
+    CHECK_THROWS_AS(load_matrix(s.app.session, InputMatrix::V, path), Error);
     std::remove(path.c_str());
-    CHECK_THROWS_AS(load_matrix(s.app.session, 'V', path), Error);
+    CHECK_THROWS_AS(load_matrix(s.app.session, InputMatrix::V, path), Error);
 }
 
 TEST_CASE("typed fields change what they name, and what follows them") {

@@ -41,19 +41,31 @@ bool follow_cell(AppState& app, std::string_view target) {
     return true;
 }
 
-// The recipe with another algorithm: what belonged to the old one goes. Of its kernels the first that takes the
-// problem's exponentials.
+bool runs(const gpu::KernelInfo& kernel, const Problem& problem) {
+    try {
+        gpu::check_runnable(kernel, problem);
+        return true;
+    } catch (const Error&) { return false; }
+}
+
+// The first of the algorithm's kernels that runs the problem as it is, or none.
+void take_kernel(Recipe& recipe) {
+    recipe.kernel.clear();
+    for (const gpu::KernelInfo& kernel : gpu::kernels()) {
+        if (kernel.algorithm != recipe.algorithm || kernel.base2 != recipe.problem.base2) continue;
+        if (!runs(kernel, recipe.problem)) continue;
+        recipe.kernel = kernel.id;
+        return;
+    }
+}
+
+// The recipe with another algorithm: what belonged to the old one goes.
 void take_algorithm(Recipe& recipe, const Algorithm& algorithm) {
     if (recipe.algorithm == algorithm.id) return;
     recipe.algorithm = algorithm.id;
     recipe.fault.clear();
-    recipe.kernel.clear();
     if (!algorithm.base2) recipe.problem.base2 = false;
-    for (const gpu::KernelInfo& kernel : gpu::kernels()) {
-        if (kernel.algorithm != algorithm.id || kernel.base2 != recipe.problem.base2) continue;
-        recipe.kernel = kernel.id;
-        break;
-    }
+    take_kernel(recipe);
 }
 
 }  // namespace
@@ -88,6 +100,15 @@ bool follow_link(AppState& app, std::string_view target) {
     return true;
 }
 
+Problem problem_for(const gpu::KernelInfo& kernel, Problem problem) {
+    problem.base2 = kernel.base2;
+    if (!kernel.dtypes.empty() && std::ranges::find(kernel.dtypes, problem.dtype) == kernel.dtypes.end())
+        problem.dtype = kernel.dtypes.front();
+    if (kernel.br > 0) problem.br = kernel.br;
+    if (kernel.bc > 0) problem.bc = kernel.bc;
+    return problem;
+}
+
 bool has_kernel(std::string_view algorithm) {
     return std::ranges::any_of(gpu::kernels(), [&](const gpu::KernelInfo& k) { return k.algorithm == algorithm; });
 }
@@ -103,7 +124,15 @@ void choose_kernel(AppState& app, std::string_view kernel) {
     app.session.edit([&](Recipe& recipe) {
         if (info) take_algorithm(recipe, *find_algorithm(info->algorithm));
         recipe.kernel = kernel;
-        if (info) recipe.problem.base2 = info->base2;
+        if (info) recipe.problem = problem_for(*info, recipe.problem);
+    });
+}
+
+void choose_base2(AppState& app, bool base2) {
+    app.session.edit([&](Recipe& recipe) {
+        recipe.problem.base2 = base2;
+        const gpu::KernelInfo* kernel = gpu::find_kernel(recipe.kernel);
+        if (kernel && kernel->base2 != base2) take_kernel(recipe);
     });
 }
 

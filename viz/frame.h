@@ -46,7 +46,7 @@ struct InputsDraft {
     std::string text, error;   // what was typed, and why not
     std::string active, live;  // the field that has the keyboard, and its text so far
     std::string path;          // of a file to load
-    int matrix = 0;            // Q, K, V
+    int matrix = 0;            // as InputMatrix
 };
 
 struct PickerState {
@@ -94,7 +94,10 @@ bool follow_link(AppState& app, std::string_view target);
 // both take.
 void choose_algorithm(AppState& app, const Algorithm& algorithm);
 void choose_kernel(AppState& app, std::string_view kernel);  // empty: none; brings the algorithm that it mirrors
+void choose_base2(AppState& app, bool base2);                // and a kernel that takes them so
 void choose_fault(AppState& app, const Fault* fault);        // null: none; brings its algorithm
+// The problem with what a kernel fixes: its exponentials, a format that it runs, its blocks.
+Problem problem_for(const gpu::KernelInfo& kernel, Problem problem);
 bool has_kernel(std::string_view algorithm);
 // Shows a step of a head with a cell of a tensor selected.
 void go_to(AppState& app, int step, int head, const CellRef& cell);

@@ -16,6 +16,7 @@ namespace {
 std::string cleaned(std::string_view text) {
     std::string out(text);
     for (std::size_t at; (at = out.find("\u2212")) != std::string::npos;) out.replace(at, 3, "-");
+    for (std::size_t at; (at = out.find("\u221E")) != std::string::npos;) out.replace(at, 3, "inf");
     std::erase(out, ' ');
     return out;
 }
@@ -35,6 +36,29 @@ int parse_size(std::string_view text) {
 }
 
 double default_of(int d) { return 1 / std::sqrt(static_cast<double>(d)); }
+
+// The mask goes to the problem that is there: its shape says what it masks.
+void load_mask(Session& session, const io::TensorFile& file) {
+    const Recipe& now = session.recipe();
+    Problem p = now.problem;
+    if (file.matrices.size() != 1)
+        throw Error(fmt::format("{} holds {} matrices; a mask is one, the same for all heads", file.path,
+                                file.matrices.size()));
+    const bool row = file.rows == 1, column = file.cols == 1 && file.rows == p.nk && p.nk > 1;
+    if (column || (row && file.cols == p.nk)) {
+        p.mask = MaskShape::Keys;
+    } else if (file.rows == p.n && file.cols == p.nk) {
+        p.mask = MaskShape::Scores;
+    } else {
+        throw Error(fmt::format("{} is {} x {}; a mask of this problem is 1 x {} (keys) or {} x {} (scores)", file.path,
+                                file.rows, file.cols, p.nk, p.n, p.nk));
+    }
+    session.edit([&](Recipe& recipe) {
+        recipe.problem = p;
+        const Matrix& read = file.matrices.front();
+        recipe.inputs.mask = column ? Matrix(read.transpose()) : read;
+    });
+}
 
 }  // namespace
 
@@ -132,19 +156,39 @@ Problem with_field(const Problem& before, Field field, std::string_view text) {
     return p;
 }
 
-void load_matrix(Session& session, char matrix, const std::string& path) {
+std::string cell_text(double value) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value < 0 ? "\u2212\u221E" : "\u221E";
+    return fmt::format("{}", value);
+}
+
+void load_matrix(Session& session, InputMatrix which, const std::string& path) {
     const io::TensorFile file = io::read_tensor(path);
     const Recipe& now = session.recipe();
     Problem p = now.problem;
     const bool scaled = default_scale(p);
-    if (matrix == 'Q') p.n = file.rows, p.d = file.cols;
-    if (matrix == 'K') p.nk = file.rows, p.d = file.cols;
-    if (matrix == 'V') p.nk = file.rows, p.dv = file.cols;
+    switch (which) {
+        case InputMatrix::Q:
+            p.n = file.rows, p.d = file.cols;
+            break;
+        case InputMatrix::K:
+            p.nk = file.rows, p.d = file.cols;
+            break;
+        case InputMatrix::V:
+            p.nk = file.rows, p.dv = file.cols;
+            break;
+        case InputMatrix::dO:
+            p.n = file.rows, p.dv = file.cols;
+            break;
+        case InputMatrix::M:
+            return load_mask(session, file);
+    }
     if (scaled && p.d > 0) p.scale = default_of(p.d);
     if (file.has_heads) {
+        const bool query = which == InputMatrix::Q || which == InputMatrix::dO;
         p.batch = file.batch;
-        if (matrix != 'Q' || p.kv_heads == p.heads) p.kv_heads = file.heads;
-        if (matrix == 'Q' || now.problem.kv_heads == now.problem.heads) p.heads = file.heads;
+        if (!query || p.kv_heads == p.heads) p.kv_heads = file.heads;
+        if (query || now.problem.kv_heads == now.problem.heads) p.heads = file.heads;
     }
     validate(p);
     // What keeps its shape keeps its numbers; what does not is random, as after a change of sizes.
@@ -155,7 +199,12 @@ void load_matrix(Session& session, char matrix, const std::string& path) {
     };
     keep(inputs.Q, now.inputs.Q), keep(inputs.K, now.inputs.K);
     keep(inputs.V, now.inputs.V), keep(inputs.dO, now.inputs.dO);
-    (matrix == 'Q' ? inputs.Q : matrix == 'K' ? inputs.K : inputs.V) = file.matrices;
+    if (inputs.mask.rows() == now.inputs.mask.rows() && inputs.mask.cols() == now.inputs.mask.cols())
+        inputs.mask = now.inputs.mask;
+    (which == InputMatrix::Q   ? inputs.Q
+     : which == InputMatrix::K ? inputs.K
+     : which == InputMatrix::V ? inputs.V
+                               : inputs.dO) = file.matrices;
     validate(p, inputs);
     session.edit([&](Recipe& recipe) {
         recipe.problem = p;

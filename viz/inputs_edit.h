@@ -18,11 +18,15 @@ std::string field_text(const Problem& problem, Field field);
 // heads follow the heads; tau stays 1/sqrt(d) if it was) changes too. Throws Error: no number, out of range.
 Problem with_field(const Problem& problem, Field field, std::string_view text);
 
-// A number with nothing behind it; U+2212 is a minus. Throws Error.
+// A number with nothing behind it; U+2212 is a minus, U+221E infinity. Throws Error.
 double parse_number(std::string_view text);
 
-// Takes Q, K or V from a .npy or .csv file, and the sizes with it. Throws Error; the session is asked for nothing then.
-void load_matrix(Session& session, char matrix, const std::string& path);
+// A number as it is typed and shown in a cell: "−∞", "NaN", the shortest text otherwise.
+std::string cell_text(double value);
+
+// Takes a matrix from a .npy or .csv file, and the sizes with it; a mask of one row or one column masks keys, another
+// one scores. Throws Error; the session is asked for nothing then.
+void load_matrix(Session& session, InputMatrix which, const std::string& path);
 
 bool default_scale(const Problem& problem);  // tau is 1/sqrt(d)
 

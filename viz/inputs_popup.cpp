@@ -1,4 +1,4 @@
-// The inputs: sizes, blocks, scale, seed, mask, format, and the cells of Q, K and V.
+// The inputs: sizes, blocks, scale, seed, masks, format, and the cells of Q, K, V, dO and the additive mask.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_stdlib.h>
@@ -114,9 +114,27 @@ void draw_fields(AppState& app) {
         if (ImGui::Button(ui.tr(Str::scale_default), {ui.px(104), 0}))
             edit_problem(app, "scale", [](Problem& p) { p.scale = 1 / std::sqrt(static_cast<double>(p.d)); });
     }
-    bool causal = problem.causal;
+    bool causal = problem.causal, base2 = problem.base2;
     if (ImGui::Checkbox(ui.tr(Str::causal_mask), &causal))
         edit_problem(app, "causal", [&](Problem& p) { p.causal = causal; });
+    const Algorithm* algorithm = find_algorithm(app.session.recipe().algorithm);
+    if (algorithm && algorithm->base2) {
+        ImGui::SameLine(0, ui.px(16));
+        if (ImGui::Checkbox(ui.tr(Str::base2), &base2)) choose_base2(app, base2);
+        if (ImGui::IsItemHovered() && begin_tip(ui)) {
+            tip_text(ui, ui.tr(Str::base2_tip));
+            end_tip();
+        }
+    }
+    const char* masks[] = {ui.tr(Str::mask_none), ui.tr(Str::mask_keys), ui.tr(Str::mask_scores)};
+    int mask = static_cast<int>(problem.mask);
+    small_text(ui, ui.tr(Str::mask_added));
+    if (segmented(ui, "mask", masks, mask)) {
+        Problem changed = problem;
+        changed.mask = static_cast<MaskShape>(mask);
+        attempt(app, "mask", {}, [&] { app.session.resize(changed); });
+        if (changed.mask != MaskShape::None) frame_state(app).inputs.matrix = static_cast<int>(InputMatrix::M);
+    }
     const char* formats[] = {"exact", "fp32", "fp16", "bf16"};
     int format = static_cast<int>(problem.dtype);
     small_text(ui, ui.tr(Str::dtype));
@@ -131,22 +149,29 @@ void draw_fields(AppState& app) {
     ImGui::PopStyleVar();
 }
 
-void draw_cells(AppState& app, char name) {
+void draw_cells(AppState& app, InputMatrix which) {
     Ui& ui = app.ui;
     const Recipe& recipe = app.session.recipe();
-    const int query_head = app.player ? std::min(app.player->head(), recipe.problem.total_heads() - 1) : 0;
-    const int head = name == 'Q' ? query_head : recipe.problem.kv_index(query_head);
-    const auto& all = name == 'Q' ? recipe.inputs.Q : name == 'K' ? recipe.inputs.K : recipe.inputs.V;
-    if (head >= static_cast<int>(all.size())) return;
-    const Matrix values = all[static_cast<std::size_t>(head)];  // a copy: an edit replaces the recipe
-    const std::string rows = std::to_string(values.rows()), cols = std::to_string(values.cols()), tensor(1, name);
+    const int head = app.player ? std::min(app.player->head(), recipe.problem.total_heads() - 1) : 0;
+    const Matrix* found = input_matrix(recipe, which, head);
+    if (!found) {
+        small_text(ui, ui.tr(Str::mask_empty));
+        ImGui::Dummy({1, std::max(1.0f, ImGui::GetContentRegionAvail().y - ui.px(76))});
+        return;
+    }
+    const Matrix values = *found;  // a copy: an edit replaces the recipe
+    const std::string rows = std::to_string(values.rows()), cols = std::to_string(values.cols()),
+                      tensor(name_of(which));
     if (values.size() > kMostCells) {
         small_text(ui, ui.tr(Str::cells_many, {{"tensor", tensor}, {"rows", rows}, {"cols", cols}}));
         return;
     }
-    small_text(ui, ui.tr(Str::cells_of, {{"tensor", tensor}, {"rows", rows}, {"cols", cols}}));
+    std::string title = ui.tr(Str::cells_of, {{"tensor", tensor}, {"rows", rows}, {"cols", cols}});
+    if (which == InputMatrix::M) title += std::string("   ") + ui.tr(Str::mask_hint);
+    if (which == InputMatrix::dO) title += std::string("   ") + ui.tr(Str::backward_only);
+    small_text(ui, title);
     std::size_t longest = 1;
-    for (const double v : values.reshaped()) longest = std::max(longest, fmt::format("{}", v).size());
+    for (const double v : values.reshaped()) longest = std::max(longest, cell_text(v).size());
     const float advance = ui.fonts.number->GetCharAdvance('0');
     const float width = std::clamp(advance * static_cast<float>(longest) + ui.px(18), ui.px(52), ui.px(112));
 
@@ -159,8 +184,9 @@ void draw_cells(AppState& app, char name) {
         for (int r = clipper.DisplayStart; r < clipper.DisplayEnd; ++r) {
             for (int c = 0; c < values.cols(); ++c) {
                 if (c > 0) ImGui::SameLine();
-                edit_text(app, fmt::format("{}{},{}", name, r, c), fmt::format("{}", values(r, c)), width,
-                          [&](const std::string& text) { app.session.set_cell(name, head, r, c, parse_number(text)); });
+                edit_text(
+                    app, fmt::format("{}{},{}", tensor, r, c), cell_text(values(r, c)), width,
+                    [&](const std::string& text) { app.session.set_cell(which, head, r, c, parse_number(text)); });
             }
         }
     }
@@ -169,7 +195,7 @@ void draw_cells(AppState& app, char name) {
     ImGui::PopStyleVar();
 }
 
-void draw_file(AppState& app, char name) {
+void draw_file(AppState& app, InputMatrix which) {
     Ui& ui = app.ui;
     InputsDraft& draft = frame_state(app).inputs;
     ImGui::SetNextItemWidth(-ui.px(88));
@@ -178,7 +204,7 @@ void draw_file(AppState& app, char name) {
     ImGui::SameLine();
     const bool load = ImGui::Button(ui.tr(Str::load), {-1, 0});
     if ((enter || load) && !draft.path.empty())
-        attempt(app, "file", draft.path, [&] { load_matrix(app.session, name, draft.path); });
+        attempt(app, "file", draft.path, [&] { load_matrix(app.session, which, draft.path); });
 }
 
 }  // namespace
@@ -201,9 +227,10 @@ void draw_inputs_popup(AppState& app) {
     ImGui::EndChild();
     ImGui::SameLine(0, ui.px(28));
     ImGui::BeginChild("right", {0, 0}, false);
-    const char* names[] = {"Q", "K", "V"};
+    const char* names[kInputMatrices];
+    for (int k = 0; k < kInputMatrices; ++k) names[k] = name_of(static_cast<InputMatrix>(k)).data();
     segmented(ui, "matrix", names, draft.matrix);
-    const char name = names[draft.matrix][0];
+    const auto which = static_cast<InputMatrix>(draft.matrix);
     if (app.preset) {
         ImGui::SameLine();
         const std::string text = ui.tr(Str::reset_to, {{"name", app.preset->id}});
@@ -215,8 +242,8 @@ void draw_inputs_popup(AppState& app) {
             app.open_preset(*app.preset);
         }
     }
-    draw_cells(app, name);
-    draw_file(app, name);
+    draw_cells(app, which);
+    draw_file(app, which);
     // What was refused in a cell or a file, and what the last run says, below the cells.
     const bool in_cell = !draft.error.empty() && !draft.field.starts_with("field") && draft.field != "dtype";
     if (in_cell)

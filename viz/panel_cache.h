@@ -38,6 +38,10 @@ struct PanelCache {
     };
     int map_head = -1, map_rows = 0, map_cols = 0;
     std::vector<MapTile> map;
+    struct Hidden {
+        int row, rows, col, cols;  // elements of the score matrix that a mask hides, in tiles that are worked on
+    };
+    std::vector<Hidden> hidden;
     ImVec2 map_origin;
     float map_cell = 0;
 

@@ -226,10 +226,13 @@ void draw_compare_panel(AppState& app) {
         ImGui::PopStyleVar();
         return;
     }
-    // The verdict stands at the right of the title.
-    ImGui::SetCursorScreenPos({corner.x + width - badge_width(ui, *run.comparison), corner.y});
+    // The verdict stands at the right of the title where it has room.
+    const float title = text_width(ui.fonts.bold, ui.tr(Str::comparison)) + ui.px(12);
+    const float wide = badge_width(ui, *run.comparison);
+    const bool beside = title + wide <= width;
+    if (beside) ImGui::SetCursorScreenPos({corner.x + width - wide, corner.y});
     verdict_badge(ui, *run.comparison);
-    ImGui::SetCursorScreenPos(below);
+    if (beside) ImGui::SetCursorScreenPos(below);
     draw_run_notes(app);
     small_text(ui, where_it_ran(ui, run));
     if (run.comparison->first) first_difference(app, *run.comparison->first);

@@ -1,4 +1,5 @@
 // Why the selected cell holds its number: the formula with symbols, with numbers, and what the kernel has.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -98,17 +99,23 @@ void kernel_lines(AppState& app, const CellVersion& shown, double value) {
     badge(ui, BadgeKind::Differs, ui.tr(Str::match_differs));
 }
 
-// Where nothing is selected: of what the current step computed, the cell that changed most.
-std::optional<CellRef> telling_cell(const AppState& app) {
+enum class Told { Computed, Moved };
+
+// Of what a step computed (or moved), the cell that changed most.
+std::optional<CellRef> telling_cell_of(const AppState& app, int s, Told told) {
     const Trace& trace = app.run->trace;
-    const Step& step = app.player->current();
+    const Step& step = trace.steps[s];
     std::optional<CellRef> found;
     double most = -1;
     for (int v = step.version_begin; v < step.version_end; ++v) {
         const Version& version = trace.versions[v];
         const Op op = trace.exprs[version.expr].op;
-        if (op == Op::Leaf || op == Op::Input || op == Op::Fill) continue;
-        const int before = trace.version_at(version.tensor, app.player->step() - 1, version.copy, version.block);
+        const bool moved = op == Op::Leaf || op == Op::Input || op == Op::Fill;
+        if (moved != (told == Told::Moved)) continue;
+        const Trace::Range at = trace.tensors[version.tensor].space == Space::Hbm
+                                    ? trace.block_range(version.tensor, version.block)
+                                    : Trace::Range{};
+        const int before = trace.version_at(version.tensor, s - 1, version.copy, version.block);
         const auto now = trace.value(version);
         for (int r = 0; r < version.rows; ++r)
             for (int c = 0; c < version.cols; ++c) {
@@ -119,10 +126,22 @@ std::optional<CellRef> telling_cell(const AppState& app) {
                 }
                 if (change < most || (change == most && version.tensor == found->tensor)) continue;
                 most = change;
-                found = CellRef{version.tensor, r, c};
+                found = CellRef{version.tensor, at.row0 + r, at.col0 + c};
             }
     }
     return found;
+}
+
+// Where nothing is selected: what the current step computed or moved; at a step that does neither (a loop, a barrier),
+// the last of it that is still there.
+std::optional<CellRef> telling_cell(const AppState& app) {
+    constexpr int kBack = 64;
+    const int now = app.player->step(), first = app.player->step_at(1);
+    for (int s = now; s > std::max(now - kBack, first - 1) && s > 0; --s)
+        for (const Told told : {Told::Computed, Told::Moved})
+            if (const auto cell = telling_cell_of(app, s, told); cell && version_of(app, *cell).version >= 0)
+                return cell;
+    return std::nullopt;
 }
 
 }  // namespace

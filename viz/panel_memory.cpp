@@ -8,6 +8,7 @@
 #include "viz/cell_tip.h"
 #include "viz/format.h"
 #include "viz/memory_arrow.h"
+#include "viz/memory_ground.h"
 #include "viz/panel_cache.h"
 #include "viz/text.h"
 #include "viz/widgets.h"
@@ -49,17 +50,6 @@ struct View {
 
 bool contains(const std::vector<int>& list, int value) {
     return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-// A square with the frame that a state has, and the state's name. Returns the width.
-float legend_entry(Ui& ui, ImDrawList* draw, float right, float base, Rgb color, float thick, std::string_view text) {
-    const float side = std::round(ui.px(10)), width = text_width(ui.fonts.small, text) + side + ui.px(6);
-    const float x = std::round(right - width), y = base - side;
-    // An arrow that passes here passes behind.
-    draw->AddRectFilled({x - ui.px(4), y - ui.px(4)}, {right, base + ui.px(5)}, u32(ui.theme().panel));
-    draw->AddRect({x, y}, {x + side, y + side}, u32(color), ui.px(2), 0, thick);
-    draw_text_on(draw, ui.fonts.small, x + side + ui.px(6), base, u32(ui.theme().quiet), text);
-    return width;
 }
 
 void View::headers() {
@@ -107,10 +97,12 @@ void View::headers() {
     right -= legend_entry(ui, draw, right, base, t.text, std::max(1.0f, ui.px(1.5f)), ui.tr(Str::mem_read_now)) + small;
     right -=
         legend_entry(ui, draw, right, base, t.accent, std::max(2.0f, ui.px(2)), ui.tr(Str::mem_written_now)) + small;
+    if (has_registers(trace)) right -= registers_legend(ui, draw, right, base) + small;
     if (right - x < ui.px(60)) return;
 
     std::vector<CapacityPart> parts;
     for (const int tile : resident) {
+        if (trace.tensors[tile].registers) continue;  // takes no SRAM
         const Version& v = trace.versions[trace.tile_at(tile, step)];
         parts.push_back(
             {trace.tensors[tile].name, std::int64_t{v.rows} * v.cols * trace.tensors[tile].element_bytes, 1});
@@ -363,6 +355,7 @@ void View::run_frame() {
     for (const MemoryItem& item : cache.memory.shelf) matrix(item);
     ImGui::PopID();
     chip();
+    register_bands(ui, draw, trace, cache.memory, origin);
     ImGui::PushID("sram");
     for (const MemoryItem& item : cache.memory.bench) tile(item);
     ImGui::PopID();

@@ -13,6 +13,52 @@ namespace {
 
 enum class State { Done, Partly, Now, ToCome, Skipped };
 
+// What masks hide of rows [r0, r1) x columns [c0, c1), as runs; equal runs of rows below one another are one.
+void add_hidden(PanelCache& cache, const Run& run, int r0, int r1, int c0, int c1) {
+    const Problem& p = run.trace.problem;
+    const Matrix& mask = run.recipe.inputs.mask;
+    std::size_t above = cache.hidden.size();  // the runs of the row above
+    for (int r = r0; r < r1; ++r) {
+        const std::size_t row = cache.hidden.size();
+        for (int c = c0; c < c1;) {
+            const auto hides = [&](int col) {
+                return !p.visible(r, col) || (mask.size() > 0 && mask(mask.rows() > 1 ? r : 0, col) == -kInf);
+            };
+            int end = c;
+            while (end < c1 && hides(end)) ++end;
+            if (end > c) cache.hidden.push_back({r, 1, c, end - c});
+            c = std::max(end, c + 1);
+        }
+        const std::size_t found = cache.hidden.size() - row;
+        bool same = found == row - above && found > 0;
+        for (std::size_t k = 0; same && k < found; ++k)
+            same = cache.hidden[above + k].col == cache.hidden[row + k].col &&
+                   cache.hidden[above + k].cols == cache.hidden[row + k].cols;
+        if (!same) {
+            above = row;
+            continue;
+        }
+        for (std::size_t k = 0; k < found; ++k) ++cache.hidden[above + k].rows;
+        cache.hidden.resize(row);
+    }
+}
+
+// By tile, without those that are skipped: these say so themselves.
+void find_hidden(PanelCache& cache, const Run& run) {
+    cache.hidden.clear();
+    const Problem& p = run.trace.problem;
+    if (!p.causal && p.mask == MaskShape::None) return;
+    if (cache.map.empty() || run.algorithm->reads_scores) {
+        add_hidden(cache, run, 0, p.n, 0, p.nk);
+        return;
+    }
+    for (int i = 0; i < cache.map_rows; ++i)
+        for (int j = 0; j < cache.map_cols; ++j)
+            if (cache.map[static_cast<std::size_t>(i) * cache.map_cols + j].first >= 0)
+                add_hidden(cache, run, i * p.br, std::min((i + 1) * p.br, p.n), j * p.bc,
+                           std::min((j + 1) * p.bc, p.nk));
+}
+
 // The tiles of one head, with their steps.
 void find_tiles(PanelCache& cache, const AppState& app) {
     if (cache.map_head == app.player->head()) return;
@@ -31,6 +77,7 @@ void find_tiles(PanelCache& cache, const AppState& app) {
         }
     }
     if (!any) cache.map.clear();  // no loops: whole matrices
+    find_hidden(cache, *app.run);
 }
 
 struct Map {
@@ -87,6 +134,21 @@ struct Map {
         }
     }
 
+    // Lines over what masks hide of the scores, each `w` x `h` large, the first at `origin`.
+    void hidden_scores(ImVec2 origin, float w, float h) const {
+        for (const PanelCache::Hidden& part : cache.hidden) {
+            const ImVec2 a(std::round(origin.x + w * static_cast<float>(part.col)),
+                           std::round(origin.y + h * static_cast<float>(part.row)));
+            const ImVec2 b(std::round(origin.x + w * static_cast<float>(part.col + part.cols)),
+                           std::round(origin.y + h * static_cast<float>(part.row + part.rows)));
+            hidden_ground(a, b);
+        }
+    }
+    void hidden_ground(ImVec2 a, ImVec2 b) const {
+        draw->AddRectFilled(a, b, u32(t.panel, 0.55f));
+        hatch(draw, a, b, u32(t.text, 0.55f), ui.px(5));
+    }
+
     // Fills from the right and returns how far it came.
     float legend(ImVec2 at, float width, bool partly, bool skipped) const {
         const std::pair<State, Str> entries[] = {{State::Done, Str::map_done},
@@ -107,6 +169,14 @@ struct Map {
             draw_text(draw, small, {x + side + ui.px(6), y}, u32(t.quiet), ui.tr(label));
             x += w + ui.px(12);
         }
+        if (!cache.hidden.empty()) {
+            const float w = side + ui.px(6) + text_width(small, ui.tr(Str::map_hidden));
+            if (x > at.x && x + w > at.x + width) x = at.x, y += line;
+            const ImVec2 a(std::round(x), y + ui.px(3)), b(a.x + side, a.y + side);
+            paint(State::Done, a, b);
+            hidden_ground(a, b);
+            draw_text(draw, small, {x + side + ui.px(6), y}, u32(t.quiet), ui.tr(Str::map_hidden));
+        }
         return y + line - at.y;
     }
     float legend_height(float width, bool partly, bool skipped) const {
@@ -116,7 +186,8 @@ struct Map {
                                           {true, Str::map_now},
                                           {true, Str::map_to_come},
                                           {partly, Str::map_partly},
-                                          {skipped, Str::map_skipped}}) {
+                                          {skipped, Str::map_skipped},
+                                          {!cache.hidden.empty(), Str::map_hidden}}) {
             if (!show) continue;
             const float w = side + ui.px(6) + text_width(small, ui.tr(label));
             if (x > 0 && x + w > width) x = 0, y += std::round(ui.px(18));
@@ -233,6 +304,10 @@ struct Map {
         const ImVec2 size(cell * static_cast<float>(cache.map_cols), cell * static_cast<float>(cache.map_rows));
         axis(origin, cell);
         tiles(origin, cell);
+        const Problem& p = app.run->trace.problem;
+        const bool elements = app.run->algorithm->reads_scores;
+        hidden_scores(origin, cell / static_cast<float>(elements ? 1 : p.bc),
+                      cell / static_cast<float>(elements ? 1 : p.br));
         ImGui::SetCursorScreenPos(origin);
         const bool clicked = ImGui::InvisibleButton("map", {std::max(1.0f, size.x), std::max(1.0f, size.y)});
         if (ImGui::IsItemHovered() || clicked) {
@@ -272,6 +347,10 @@ struct Map {
             const bool over = ImGui::IsItemHovered();
             ImGui::PopID();
             paint(state({first + k, first + k}, step == first + k), a, {a.x + side, a.y + side});
+            const Problem& p = trace.problem;
+            if (call.version_begin < call.version_end && trace.versions[call.version_begin].rows == p.n &&
+                trace.versions[call.version_begin].cols == p.nk)
+                hidden_scores(a, side / static_cast<float>(p.nk), side / static_cast<float>(p.n));
             if (over) draw->AddRect(a, {a.x + side, a.y + side}, u32(t.text));
             const float base = a.y + side + ui.px(17);
             const std::string line = ui.tr(Str::line_n, {{"line", std::to_string(call.line)}});

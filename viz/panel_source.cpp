@@ -37,10 +37,14 @@ bool inside_loop(const PseudoLayout& layout, const PseudoRow& loop, int line) {
     return false;
 }
 
-// "i=1" beside a loop line while the loop runs; empty elsewhere.
+// "i=1", or "w=2" for the warps, beside a loop line while the loop runs; empty elsewhere.
 std::string loop_index(const AppState& app, const PseudoLayout& layout, const PseudoRow& row) {
     const Step& now = app.player->current();
     if (row.line->kind != LineKind::Loop || !inside_loop(layout, row, now.line)) return {};
+    // Which index counts this loop, the last start of an iteration says.
+    int start = app.player->step();
+    while (start > 0 && app.run->trace.steps[start].line != row.line->number) --start;
+    if (app.run->trace.steps[start].w >= 0) return now.w < 0 ? std::string() : fmt::format("w={}", now.w + 1);
     const bool by_row = now.rows_outer == (row.line->indent == 0);
     const int index = by_row ? now.i : now.j;
     return index < 0 ? std::string() : fmt::format("{}={}", by_row ? 'i' : 'j', index + 1);

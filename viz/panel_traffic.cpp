@@ -186,6 +186,18 @@ void draw_traffic_panel(AppState& app) {
     };
     const std::int64_t hbm = all.hbm_read + all.hbm_write, hbm_plain = plain.hbm_read + plain.hbm_write;
     bytes_row(Str::hbm_total, now.hbm_read + now.hbm_write, hbm, short_bytes(hbm_plain));
+    const auto of_plain = [&](std::int64_t bytes) {
+        return run.standard.sram_modelled ? short_bytes(bytes) : std::string("–");
+    };
+    const auto sram_rows = [&] {
+        bytes_row(Str::sram_read, now.sram_read, all.sram_read, of_plain(plain.sram_read));
+        bytes_row(Str::sram_written, now.sram_write, all.sram_write, of_plain(plain.sram_write));
+    };
+    if (all.barriers > 0) {  // warps of one block: what they exchange is what it is about
+        sram_rows();
+        count_row(ui, ui.tr(Str::barriers), {short_count(now.barriers), short_count(all.barriers), "–"}, digits,
+                  u32(t.text));
+    }
     if (all.hbm_init > 0) bytes_row(Str::initialised, now.hbm_init, all.hbm_init, short_bytes(plain.hbm_init));
     bars(ui, run, step, other);
     if (!is_plain && hbm_plain > 0) {
@@ -203,11 +215,7 @@ void draw_traffic_panel(AppState& app) {
     ops_row(Str::flops_other, now.flops_other, all.flops_other, plain.flops_other);
     ops_row(Str::exponentials, now.flops_exp, all.flops_exp, plain.flops_exp);
     if (trace.sram_modelled) {
-        const auto of_plain = [&](std::int64_t bytes) {
-            return run.standard.sram_modelled ? short_bytes(bytes) : std::string("–");
-        };
-        bytes_row(Str::sram_read, now.sram_read, all.sram_read, of_plain(plain.sram_read));
-        bytes_row(Str::sram_written, now.sram_write, all.sram_write, of_plain(plain.sram_write));
+        if (all.barriers == 0) sram_rows();
         const std::int64_t resident = trace.resident(step).empty() ? 0 : trace.steps[step].sram_bytes;
         bytes_row(Str::sram_in_use, resident, trace.sram_peak, of_plain(run.standard.sram_peak));
     } else {

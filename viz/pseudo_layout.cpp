@@ -21,7 +21,25 @@ struct Unit {
     bool space_before = false;
 };
 
-std::vector<Unit> units_of(Ui& ui, std::string_view tex, float size) {
+// The formula in pieces that each stand alone, cut before the plus signs outside all braces and parentheses.
+std::vector<std::string_view> at_plus_signs(std::string_view formula) {
+    std::vector<std::string_view> pieces;
+    int depth = 0;
+    std::size_t from = 0;
+    for (std::size_t k = 0; k < formula.size(); ++k) {
+        const char c = formula[k];
+        if (c == '{' || c == '(' || c == '[') ++depth;
+        if (c == '}' || c == ')' || c == ']') --depth;
+        if (c != '+' || depth != 0 || k == from) continue;
+        pieces.push_back(formula.substr(from, k - from));
+        from = k;
+    }
+    pieces.push_back(formula.substr(from));
+    return pieces;
+}
+
+// `room`: what a formula may take before it is broken, design pixels.
+std::vector<Unit> units_of(Ui& ui, std::string_view tex, float size, float room) {
     std::vector<Unit> units;
     const ImFont* font = text_font(ui, size);
     bool space = false, fresh = true;  // a space since the last piece; the next piece starts a unit
@@ -39,8 +57,13 @@ std::vector<Unit> units_of(Ui& ui, std::string_view tex, float size) {
     };
     for (const TexPart& part : split_tex(tex)) {
         if (part.formula) {
-            const FormulaLayout& f = ui.formulas.get(ui, part.text, size);
-            piece(part.text, true, f.width, f.ascent, f.descent);
+            const bool whole = ui.formulas.get(ui, part.text, size).width <= room;
+            for (const std::string_view text : whole ? std::vector{part.text} : at_plus_signs(part.text)) {
+                const FormulaLayout& f = ui.formulas.get(ui, text, size);
+                piece(text, true, f.width, f.ascent, f.descent);
+                if (!whole) space = fresh = true;
+            }
+            if (!whole) space = fresh = false;
             continue;
         }
         std::size_t at = 0;
@@ -115,7 +138,7 @@ PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, float width, floa
         bool fits = true;
         for (const PseudoLine& line : algorithm.lines) {
             const float room = width - kPseudoGutter - kIndent * static_cast<float>(line.indent) - kIndent;
-            for (const Unit& unit : units_of(ui, line.tex, size)) fits = fits && unit.width <= room;
+            for (const Unit& unit : units_of(ui, line.tex, size, 1e9f)) fits = fits && unit.width <= room;
         }
         if (fits) break;
     }
@@ -125,7 +148,8 @@ PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, float width, floa
         row.indent = kPseudoGutter + kIndent * static_cast<float>(line.indent);
         row.y = layout.height;
         const float keep = line.kind == LineKind::Loop ? margin : 0;
-        place(row, units_of(ui, line.tex, layout.size), width - row.indent - keep, layout.size);
+        const float room = width - row.indent - keep;
+        place(row, units_of(ui, line.tex, layout.size, room - kIndent), room, layout.size);
         layout.height += row.height;
         layout.rows.push_back(std::move(row));
     }

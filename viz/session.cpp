@@ -87,7 +87,42 @@ void measure_tensors(Run& run) {
     }
 }
 
+// Of a const recipe as of one that is being changed.
+template <class AnyRecipe>
+auto find_matrix(AnyRecipe& recipe, InputMatrix which, int head) -> decltype(&recipe.inputs.mask) {
+    auto& in = recipe.inputs;
+    if (which == InputMatrix::M) return in.mask.size() > 0 ? &in.mask : nullptr;
+    const bool query = which == InputMatrix::Q || which == InputMatrix::dO;
+    auto& all = which == InputMatrix::Q   ? in.Q
+                : which == InputMatrix::K ? in.K
+                : which == InputMatrix::V ? in.V
+                                          : in.dO;
+    const auto index = static_cast<std::size_t>(query ? head : recipe.problem.kv_index(head));
+    return index < all.size() ? &all[index] : nullptr;
+}
+
+// The old mask in the shape that the problem asks for: what fits stays, keys hold for every query.
+void keep_mask(Matrix& fresh, const Matrix& old) {
+    const Eigen::Index cols = std::min(fresh.cols(), old.cols());
+    if (old.rows() == 1 && fresh.rows() > 1)
+        fresh.leftCols(cols) = old.leftCols(cols).replicate(fresh.rows(), 1);
+    else if (old.rows() > 1 && fresh.rows() == 1)
+        return;  // no row speaks for the others
+    else
+        fresh.topLeftCorner(std::min(fresh.rows(), old.rows()), cols) =
+            old.topLeftCorner(std::min(fresh.rows(), old.rows()), cols);
+}
+
 }  // namespace
+
+std::string_view name_of(InputMatrix which) {
+    static constexpr std::string_view kNames[kInputMatrices] = {"Q", "K", "V", "dO", "M"};
+    return kNames[static_cast<int>(which)];
+}
+
+const Matrix* input_matrix(const Recipe& recipe, InputMatrix which, int head) {
+    return find_matrix(recipe, which, head);
+}
 
 std::shared_ptr<const Run> make_run(const Recipe& recipe, std::atomic<bool>* cancel, std::atomic<float>* progress) {
     auto run = std::make_shared<Run>();
@@ -149,15 +184,18 @@ void Session::resize(const Problem& problem) {
                 fresh[head].topLeftCorner(rows, cols) = old[head].topLeftCorner(rows, cols);
             }
         }
+        if (inputs.mask.size() > 0) keep_mask(inputs.mask, recipe.inputs.mask);
+        if (problem.total_heads() == recipe.problem.total_heads() && problem.n == recipe.problem.n &&
+            problem.nk == recipe.problem.nk)
+            inputs.X = recipe.inputs.X;
         recipe.problem = problem;
         recipe.inputs = std::move(inputs);
     });
 }
 
-void Session::set_cell(char matrix, int head, int row, int col, double value) {
+void Session::set_cell(InputMatrix which, int head, int row, int col, double value) {
     edit([&](Recipe& recipe) {
-        auto& matrices = matrix == 'Q' ? recipe.inputs.Q : matrix == 'K' ? recipe.inputs.K : recipe.inputs.V;
-        matrices.at(head)(row, col) = value;
+        if (Matrix* matrix = find_matrix(recipe, which, head)) (*matrix)(row, col) = value;
     });
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -58,6 +59,12 @@ struct Run {
 std::shared_ptr<const Run> make_run(const Recipe& recipe, std::atomic<bool>* cancel = nullptr,
                                     std::atomic<float>* progress = nullptr);
 
+enum class InputMatrix { Q, K, V, dO, M };  // M: the additive mask
+constexpr int kInputMatrices = 5;
+std::string_view name_of(InputMatrix which);
+// The matrix that query head `head` reads, null where the problem has none.
+const Matrix* input_matrix(const Recipe& recipe, InputMatrix which, int head);
+
 class Session {
   public:
     Session();
@@ -73,9 +80,9 @@ class Session {
     void request(Recipe recipe);
     // The same recipe with one change.
     void edit(const std::function<void(Recipe&)>& change);
-    // Changes sizes or blocks: inputs keep what fits and are random elsewhere (seed).
+    // Changes sizes, blocks or the mask's shape: inputs keep what fits and are random elsewhere (seed), the mask is 0.
     void resize(const Problem& problem);
-    void set_cell(char matrix, int head, int row, int col, double value);  // 'Q', 'K' or 'V'
+    void set_cell(InputMatrix which, int head, int row, int col, double value);  // `head`: a query head
     bool can_undo() const { return !undo_.empty(); }
     bool can_redo() const { return !redo_.empty(); }
     void undo();

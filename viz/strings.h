@@ -41,7 +41,8 @@ enum class Str {
     memory_in_out, standard_backward, hbm_factor, fault, faults_in, fault_none, fault_hides, fault_of, fault_on,
     fault_hidden, fault_shows, fault_off, value_wrong, value_right, value_missing, open_preset, non_finite_first,
     non_finite_given, non_finite_rounded, non_finite_sum, non_finite_exp, non_finite_div, non_finite_other,
-    non_finite_mark, empty_no_kernel, kernel_absent, count_,
+    non_finite_mark, empty_no_kernel, kernel_absent, mem_registers, barriers, base2, base2_tip,
+    mask_added, mask_none, mask_keys, mask_scores, mask_empty, mask_hint, mask_short, map_hidden, backward_only, count_,
 };
 // clang-format on
 constexpr int kStrings = static_cast<int>(Str::count_);

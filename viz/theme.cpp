@@ -135,7 +135,8 @@ TensorStyle tensor_style(std::string_view name) {
         style.gradient = true;
         name.remove_prefix(1);
     }
-    if (name.size() != 1) return {};
+    if (name == "max") style.family = Family::Stat;  // a warp's maxima before it hands them on
+    if (name.size() != 1) return style.family == Family::Stat ? style : TensorStyle{};
     switch (name[0]) {
         case 'Q':
             style.family = Family::Q;

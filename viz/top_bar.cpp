@@ -8,6 +8,7 @@
 #include "viz/format.h"
 #include "viz/frame.h"
 #include "viz/text.h"
+#include "viz/verdict.h"
 #include "viz/widgets.h"
 
 namespace flashstep::viz {
@@ -54,28 +55,40 @@ bool field(Ui& ui, const char* id, std::string_view label, std::string_view valu
 bool begin_list(Ui& ui, const char* id, float width) {
     const ImVec2 below(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4));
     ImGui::SetNextWindowPos(below);
-    ImGui::SetNextWindowSizeConstraints({std::max(width, ui.px(280)), 0}, {ui.px(560), ui.px(480)});
+    ImGui::SetNextWindowSizeConstraints({std::max(width, ui.px(280)), 0},
+                                        {ui.px(560), ImGui::GetIO().DisplaySize.y - below.y - ui.px(12)});
     return ImGui::BeginPopup(id);
 }
 
-bool list_row(Ui& ui, std::string_view title, std::string_view note, bool chosen, Enabled enabled = Enabled::Yes) {
+enum class NotePlace { Below, Right };
+
+bool list_row(Ui& ui, std::string_view title, std::string_view note, bool chosen, Enabled enabled = Enabled::Yes,
+              NotePlace place = NotePlace::Below) {
     const Theme& t = ui.theme();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float height = note.empty() ? ui.px(28) : ui.px(44);
-    const float needed = std::max(text_width(ui.fonts.body, title), text_width(ui.fonts.small, note)) + ui.px(36);
+    const bool below = place == NotePlace::Below && !note.empty();
+    const float height = below ? ui.px(44) : ui.px(28);
+    const float title_w = text_width(ui.fonts.body, title), note_w = text_width(ui.fonts.small, note);
+    const float needed = (below ? std::max(title_w, note_w) : title_w + ui.px(28) + note_w) + ui.px(36);
     const float width = std::max(ImGui::GetContentRegionAvail().x, std::min(needed, ui.px(536)));
     ImGui::PushID(title.data(), title.data() + title.size());
     const bool on = enabled == Enabled::Yes, clicked = ImGui::InvisibleButton("row", {width, height}) && on;
     ImGui::PopID();
+    if (chosen && ImGui::IsWindowAppearing()) ImGui::SetScrollHereY(0.5f);
     ImDrawList* draw = ImGui::GetWindowDrawList();
     if (on && ImGui::IsItemHovered())
         draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(mix(t.raised, t.text, 0.10f)), ui.px(4));
     if (chosen) draw_icon(draw, Icon::Check, {at.x + ui.px(12), at.y + ui.px(14)}, ui.px(13), u32(t.text));
-    const float x = at.x + ui.px(28), room = width - ui.px(32);
+    const float x = at.x + ui.px(28), room = width - ui.px(36);
     draw_text_on(draw, ui.fonts.body, x, at.y + ui.px(19), u32(on ? t.text : t.quiet),
                  fitted(ui.fonts.body, title, room));
-    if (!note.empty())
+    if (below) {
         draw_text_on(draw, ui.fonts.small, x, at.y + ui.px(37), u32(t.quiet), fitted(ui.fonts.small, note, room));
+    } else if (const float rest = room - title_w - ui.px(20); rest > ui.px(40)) {
+        const std::string shown = fitted(ui.fonts.small, note, rest);
+        draw_text_on(draw, ui.fonts.small, at.x + width - ui.px(8) - text_width(ui.fonts.small, shown),
+                     at.y + ui.px(19), u32(t.quiet), shown);
+    }
     if (clicked) ImGui::CloseCurrentPopup();
     return clicked;
 }
@@ -130,8 +143,10 @@ void algorithm_field(AppState& app, float width) {
     if (opened) ImGui::OpenPopup("algorithms");
     if (!begin_list(ui, "algorithms", width)) return;
     for (const Algorithm& algorithm : algorithms())
-        if (list_row(ui, algorithm.title, algorithm.source, &algorithm == current)) choose_algorithm(app, algorithm);
+        if (list_row(ui, algorithm.title, algorithm.source, &algorithm == current, Enabled::Yes, NotePlace::Right))
+            choose_algorithm(app, algorithm);
     if (current && has_faults(*current)) {
+        ImGui::Dummy({0, ui.px(4)});
         list_heading(ui, ui.tr(Str::faults_in, {{"name", current->title}}).c_str());
         if (list_row(ui, ui.tr(Str::fault_none), {}, !fault)) choose_fault(app, nullptr);
         for (const Fault& known : faults()) {
@@ -151,9 +166,20 @@ std::string refusal(const AppState& app, const gpu::KernelInfo& kernel) {
         return app.ui.tr(Str::kernel_for, {{"name", own ? own->title : kernel.algorithm}});
     }
     try {
-        gpu::check_runnable(kernel, recipe.problem);
+        gpu::check_runnable(kernel, problem_for(kernel, recipe.problem));
     } catch (const Error& error) { return error.what(); }
     return {};
+}
+
+// What choosing the kernel changes in the problem, before its title: "64 × 64, fp16: ".
+std::string what_it_sets(const AppState& app, const gpu::KernelInfo& kernel) {
+    const Problem &now = app.session.recipe().problem, then = problem_for(kernel, now);
+    std::string text;
+    const auto add = [&](std::string_view what) { text += (text.empty() ? "" : ", ") + std::string(what); };
+    if (then.br != now.br || then.bc != now.bc) add(fmt::format("{} × {}", then.br, then.bc));
+    if (then.dtype != now.dtype) add(name(then.dtype));
+    if (then.base2 && !now.base2) add(app.ui.tr(Str::base2));
+    return text.empty() ? text : text + ": ";
 }
 
 void kernel_field(AppState& app, float width) {
@@ -167,8 +193,8 @@ void kernel_field(AppState& app, float width) {
         for (const gpu::KernelInfo& kernel : gpu::kernels()) {
             if ((kernel.algorithm == recipe.algorithm) != matching) continue;
             const std::string why = refusal(app, kernel);
-            if (list_row(ui, kernel.id, why.empty() ? kernel.title : std::string_view(why), recipe.kernel == kernel.id,
-                         why.empty() ? Enabled::Yes : Enabled::No))
+            const std::string note = why.empty() ? what_it_sets(app, kernel) + std::string(kernel.title) : why;
+            if (list_row(ui, kernel.id, note, recipe.kernel == kernel.id, why.empty() ? Enabled::Yes : Enabled::No))
                 choose_kernel(app, kernel.id);
         }
     }
@@ -193,120 +219,6 @@ void head_field(AppState& app, float width) {
         }
     }
     ImGui::EndPopup();
-}
-
-struct Verdicts {
-    BadgeKind kind = BadgeKind::Neutral;
-    std::string where, text, why;
-};
-
-Verdicts verdict_of(const AppState& app) {
-    const Ui& ui = app.ui;
-    Verdicts v;
-    if (!app.run) return {BadgeKind::Neutral, ui.tr(Str::comparison), ui.tr(Str::match_not_compared), ""};
-    const Run& run = *app.run;
-    if (!run.kernel_run) {
-        v.where = ui.tr(Str::comparison);
-        v.text = ui.tr(!run.recipe.kernel.empty()      ? Str::match_not_compared
-                       : has_kernel(run.algorithm->id) ? Str::kernel_none
-                                                       : Str::kernel_absent);
-        v.why = run.kernel_message;
-        return v;
-    }
-    const KernelRun& kernel = *run.kernel_run;
-    switch (kernel.where) {
-        case Where::Host: {
-            static const bool device = gpu::device_status().available;  // asked once: it may load a driver
-            v.where = ui.tr(device ? Str::kernel_host_chosen : Str::kernel_host);
-            break;
-        }
-        case Where::LiveCuda:
-            v.where = ui.tr(Str::kernel_live, {{"device", kernel.device}});
-            break;
-        case Where::Recorded:
-            v.where = ui.tr(Str::kernel_recorded, {{"device", kernel.device}, {"date", kernel.date}});
-            break;
-    }
-    const Comparison& c = *run.comparison;
-    std::string result;
-    switch (c.verdict) {
-        case Verdict::Equal:
-            result = ui.tr(Str::match_ok, {{"error", error_text(c.worst_error)}});
-            break;
-        case Verdict::Different:
-            result = ui.tr(Str::match_differs);
-            break;
-        case Verdict::NonFinite:
-            result = ui.tr(Str::match_non_finite);
-            break;
-    }
-    v.kind = c.verdict == Verdict::Equal && c.bytes_equal ? BadgeKind::Ok : BadgeKind::Differs;
-    if (c.verdict == Verdict::Equal && !c.bytes_equal) result = ui.tr(Str::match_bytes_differ);
-    v.text = ui.tr(Str::comparison) + std::string(ui.language == Language::Chinese ? "：" : ": ") + result;
-    if (c.first) v.why = describe(*c.first, run.recipe.problem);
-    return v;
-}
-
-float verdict_width(const Ui& ui, const Verdicts& v) {
-    return ui.px(16 + 18) +
-           std::max(text_width(ui.fonts.body, v.text), text_width(ui.fonts.small, v.where) - ui.px(18));
-}
-
-// Right-aligned: where the kernel ran over what came out. A click shows the comparison large.
-void draw_verdict(AppState& app, const Verdicts& v, float width) {
-    Ui& ui = app.ui;
-    const Theme& t = ui.theme();
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float height = ui.px(40), right = at.x + width - ui.px(8);
-    if (ImGui::InvisibleButton("verdict", {width, height})) toggle_focus(app, Panel::Compare);
-    const bool over = ImGui::IsItemHovered();
-    if (over) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
-    const std::string where = fitted(ui.fonts.small, v.where, width - ui.px(16));
-    const std::string text = fitted(ui.fonts.body, v.text, width - ui.px(33));
-    const Rgb ink = v.kind == BadgeKind::Differs ? t.alarm : v.kind == BadgeKind::Ok ? t.text : t.quiet;
-    draw_text_on(draw, ui.fonts.small, right - text_width(ui.fonts.small, where), at.y + ui.px(14), u32(t.quiet),
-                 where);
-    const float x = right - text_width(ui.fonts.body, text);
-    draw_text_on(draw, ui.fonts.body, x, at.y + ui.px(33), u32(ink), text);
-    if (v.kind != BadgeKind::Neutral)
-        draw_icon(draw, v.kind == BadgeKind::Ok ? Icon::Check : Icon::Cross, {x - ui.px(11), at.y + ui.px(28)},
-                  ui.px(14), u32(ink));
-    if (over && !v.why.empty() && begin_tip(ui)) {
-        ImGui::PushTextWrapPos(ui.px(420));
-        ImGui::TextUnformatted(v.why.c_str());
-        ImGui::PopTextWrapPos();
-        end_tip();
-    }
-}
-
-// In place of the verdict while a run takes long: how far it is, and a way to stop it.
-void draw_progress(AppState& app, float width) {
-    Ui& ui = app.ui;
-    const Theme& t = ui.theme();
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float progress = std::clamp(app.session.progress(), 0.0f, 1.0f);
-    const Recipe& recipe = app.session.recipe();
-    const std::string& name = progress > 0 && !recipe.kernel.empty() ? recipe.kernel : recipe.algorithm;
-    const std::string text =
-        progress > 0 ? ui.tr(Str::running_percent,
-                             {{"name", name}, {"percent", std::to_string(static_cast<int>(progress * 100))}})
-                     : ui.tr(Str::running, {{"name", name}});
-    const float room = width - ui.px(44);
-    draw_text_on(draw, ui.fonts.small, at.x + ui.px(8), at.y + ui.px(18), u32(t.quiet),
-                 fitted(ui.fonts.small, text, room));
-    const float y = at.y + ui.px(28), x0 = at.x + ui.px(8), x1 = at.x + room;
-    draw->AddRectFilled({x0, y}, {x1, y + ui.px(4)}, u32(t.line), ui.px(2));
-    if (progress > 0) {
-        draw->AddRectFilled({x0, y}, {x0 + (x1 - x0) * progress, y + ui.px(4)}, u32(t.text), ui.px(2));
-    } else {  // not known: a piece that travels
-        const float where = static_cast<float>(std::fmod(app.time, 1.2) / 1.2), w = (x1 - x0) * 0.25f;
-        const float x = x0 + (x1 - x0 - w) * where;
-        draw->AddRectFilled({x, y}, {x + w, y + ui.px(4)}, u32(t.text), ui.px(2));
-    }
-    ImGui::SetCursorScreenPos({at.x + width - ui.px(36), at.y + ui.px(4)});
-    if (icon_button(ui, "cancel", Icon::Close, ui.tr(Str::cancel))) app.session.cancel();
 }
 
 // A button of 32 pixels whose picture `paint` draws around its middle.
@@ -388,6 +300,7 @@ std::string problem_summary(const Ui& ui, const Problem& p) {
     text += p.d == p.dv ? fmt::format(" d={}", p.d) : fmt::format(" d={},{}", p.d, p.dv);
     text += fmt::format(", {} × {}", p.br, p.bc);
     if (p.causal) text += fmt::format(", {}", ui.tr(Str::causal_short));
+    if (p.mask != MaskShape::None) text += fmt::format(", {}", ui.tr(Str::mask_short));
     return text;
 }
 
