@@ -59,10 +59,12 @@ class Checker {
         }
     }
 
-    // An operand was made before.
+    // An operand was made before; what is given has a version, and is read through a leaf.
     const Expr& operand(std::size_t k, int index) const {
         need(index >= 0 && index < static_cast<int>(k), k, "an operand that was made before", index);
-        return t_.exprs[static_cast<std::size_t>(index)];
+        const Expr& e = t_.exprs[static_cast<std::size_t>(index)];
+        need(e.op != Op::Input, k, "an operand with a value", "an input without its version");
+        return e;
     }
 
     void expr(std::size_t k) {
