@@ -39,7 +39,9 @@ constexpr int kSlots = static_cast<int>(Slot::Count);
 struct NoProbe {
     FS_DEVICE void write(Slot, int, int, int, int, float) const {}
     template <int kTiles>
-    FS_DEVICE void write(Slot, int, int, int, const float (&)[kTiles][4], int, int, int, int) const {}
+    FS_DEVICE void write(Slot, int, int, int, const float (&)[kTiles][4], int, int, int, int, float = 1) const {}
+    template <int kTiles>
+    FS_DEVICE void write_transposed(Slot, int, int, int, const float (&)[kTiles][4], int, int, int, int, int) const {}
     FS_DEVICE void write(Slot, int, int, int, const float (&)[2], int, int) const {}
 };
 
@@ -58,13 +60,25 @@ struct Probe {
         values[place(slot, head, i, j) + element] = value;
     }
     // What a warp holds as results of tensor cores: its 16 rows start at row0 of a tile of `rows` x `cols` true
-    // elements, `padded` columns apart.
+    // elements, `padded` columns apart; each number times `factor`.
     template <int kTiles>
     FS_DEVICE void write(Slot slot, int head, int i, int j, const float (&result)[kTiles][4], int row0, int rows,
-                         int cols, int padded) const {
+                         int cols, int padded, float factor = 1) const {
         for (int n = 0; n < kTiles; ++n) {
             for (int e = 0; e < 4; ++e) {
                 const int r = row0 + fragment_row(e), c = fragment_col(n, e);
+                if (r < rows && c < cols) write(slot, head, i, j, r * padded + c, factor * result[n][e]);
+            }
+        }
+    }
+    // The same where the warp holds columns of the tile: the results' rows are its columns from col0 on, their columns
+    // its rows from row0 on.
+    template <int kTiles>
+    FS_DEVICE void write_transposed(Slot slot, int head, int i, int j, const float (&result)[kTiles][4], int row0,
+                                    int rows, int col0, int cols, int padded) const {
+        for (int n = 0; n < kTiles; ++n) {
+            for (int e = 0; e < 4; ++e) {
+                const int r = row0 + fragment_col(n, e), c = col0 + fragment_row(e);
                 if (r < rows && c < cols) write(slot, head, i, j, r * padded + c, result[n][e]);
             }
         }

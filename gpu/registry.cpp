@@ -166,6 +166,19 @@ const std::vector<KernelInfo>& table() {
          .slots = {"S_ij", "P_ij", "dP_ij", "dS_ij", "dQ_ij", "dK_j", "dV_j", "D", "dQ", "dK", "dV"},
          .order_dependent = {"dQ"},
          .bytes_equal_mirror = true},
+        {.id = "fa2_backward_3_mma",
+         .title = "FlashAttention-2 backward on tensor cores: two passes, transposed products",
+         .algorithm = "fa2_backward_two_pass",
+         .dtypes = {DType::Fp16, DType::Bf16},
+         .head_dims = {64, 128},
+         .targets = all_targets,
+         .slots = {"S_ij", "P_ij", "dP_ij", "dS_ij", "dQ_i", "dK_j", "dV_j", "D", "dQ", "dK", "dV"},
+         .order_dependent = {},
+         .bytes_equal_mirror = true,
+         .most_head_dim = 128,
+         .br = 64,
+         .bc = 64,
+         .takes_mask = false},
     };
     return rows;
 }

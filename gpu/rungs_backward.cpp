@@ -4,6 +4,7 @@
 
 #include "gpu/kernels/fa2_backward_1_two_pass.cuh"
 #include "gpu/kernels/fa2_backward_2_atomic.cuh"
+#include "gpu/kernels/fa2_backward_3_mma.cuh"
 #include "gpu/rungs.h"
 #include "gpu/simt/executor.h"
 
@@ -18,13 +19,13 @@ using simt::Role;
 std::vector<TensorSpec> fa2_tensors(const AttentionShape& p) {
     const int heads = p.total_heads(), kv = p.batch * p.kv_heads;
     auto specs = attention_inputs(p);
-    specs.push_back({"O", Role::Input, heads, p.n, p.dv, false});
-    specs.push_back({"dO", Role::Input, heads, p.n, p.dv, false});
+    specs.push_back({"O", Role::Input, heads, p.n, p.dv, false, p.element});
+    specs.push_back({"dO", Role::Input, heads, p.n, p.dv, false, p.element});
     specs.push_back({"L", Role::Input, heads, p.n, 1, false});
     specs.push_back({"D", Role::Temporary, heads, p.n, 1, true});
-    specs.push_back({"dQ", Role::Output, heads, p.n, p.d, true});
-    specs.push_back({"dK", Role::Output, kv, p.nk, p.d, true});
-    specs.push_back({"dV", Role::Output, kv, p.nk, p.dv, true});
+    specs.push_back({"dQ", Role::Output, heads, p.n, p.d, true, p.element});
+    specs.push_back({"dK", Role::Output, kv, p.nk, p.d, true, p.element});
+    specs.push_back({"dV", Role::Output, kv, p.nk, p.dv, true, p.element});
     return specs;
 }
 
@@ -43,12 +44,13 @@ std::int64_t column_blocks(const AttentionShape& p) { return std::int64_t{p.batc
 
 // The launch for D, and one thread block per column block that keeps dK_j and dV_j: what both rungs move.
 std::map<std::string, TensorBytes> columns_bytes(const AttentionShape& p) {
-    const std::int64_t h = 4 * p.total_heads(), n = p.n, nk = p.nk, d = p.d, dv = p.dv, rows = loaded_rows(p);
-    const std::int64_t adding = h - std::int64_t{4} * p.batch * p.kv_heads;  // heads after the first of their group
+    const std::int64_t bytes = bytes_of(p.element), h = bytes * p.total_heads(), s = 4 * p.total_heads();
+    const std::int64_t n = p.n, nk = p.nk, d = p.d, dv = p.dv, rows = loaded_rows(p);
+    const std::int64_t adding = h - bytes * p.batch * p.kv_heads;  // heads after the first of their group
     return {{"O", {h * n * dv, 0}},
             {"dO", {h * (n + rows) * dv, 0}},
-            {"D", {h * rows, h * n}},
-            {"L", {h * rows, 0}},
+            {"D", {s * rows, s * n}},
+            {"L", {s * rows, 0}},
             {"Q", {h * rows * d, 0}},
             {"K", {h * nk * d, 0}},
             {"V", {h * nk * dv, 0}},
@@ -59,12 +61,12 @@ std::map<std::string, TensorBytes> columns_bytes(const AttentionShape& p) {
 // ---- fa2_backward_1_two_pass
 
 std::map<std::string, TensorBytes> two_pass_bytes(const AttentionShape& p) {
-    const std::int64_t h = 4 * p.total_heads(), n = p.n, keys = loaded_keys(p);
+    const std::int64_t h = bytes_of(p.element) * p.total_heads(), n = p.n, keys = loaded_keys(p);
     auto bytes = columns_bytes(p);
     bytes["Q"].read += h * n * p.d;
     bytes["dO"].read += h * n * p.dv;
-    bytes["L"].read += h * n;
-    bytes["D"].read += h * n;
+    bytes["L"].read += 4 * p.total_heads() * n;
+    bytes["D"].read += 4 * p.total_heads() * n;
     bytes["K"].read += h * keys * p.d;
     bytes["V"].read += h * keys * p.dv;
     bytes["dQ"].write = h * n * p.d;
@@ -100,10 +102,16 @@ void atomic_on_host(simt::Executor& machine, const AttentionShape& p, const Prob
 
 std::int64_t atomic_blocks(const AttentionShape& p) { return std::max(row_blocks(p), column_blocks(p)); }
 
+// ---- fa2_backward_3_mma
+
+void mma_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
+    launch_traced(probe, [&](auto tracer) { launch_fa2_backward_3_mma(machine, p, tracer); });
+}
+
 }  // namespace
 
 std::span<const Rung> backward_rungs() {
-    static const std::array<Rung, 2> rungs{{
+    static const std::array<Rung, 3> rungs{{
         {.id = "fa2_backward_1_two_pass",
          .as_tiled = nullptr,
          .tensors = fa2_tensors,
@@ -122,6 +130,15 @@ std::span<const Rung> backward_rungs() {
          .blocks = atomic_blocks,
          .launch_on_host = atomic_on_host,
          .bytes = atomic_bytes},
+        {.id = "fa2_backward_3_mma",
+         .as_tiled = nullptr,
+         .tensors = fa2_tensors,
+         .slots = tile_slots({"dQ_i", Slot::dQ_i, Extent::Queries, Extent::HeadColumns}),
+         .launches = 3,
+         .shared_bytes = fa2_backward_3_mma_shared_bytes,
+         .blocks = two_pass_blocks,
+         .launch_on_host = mma_on_host,
+         .bytes = two_pass_bytes},
     }};
     return rungs;
 }

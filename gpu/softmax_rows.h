@@ -74,21 +74,13 @@ FS_DEVICE void softmax_step(float (&S)[kKeyTiles][4], OutputRows<kColumns>& rows
 template <Exponential kBase, class T, int kColumns, class Out, class Log>
 FS_DEVICE void store_rows(const OutputRows<kColumns>& state, const Out& O, const Log& L, int row0, int rows, int dv) {
     constexpr float kLn2 = 0.693147180559945f;
+    const float inverse[2] = {state.l[0] == 0.0f ? 0.0f : 1.0f / state.l[0],
+                              state.l[1] == 0.0f ? 0.0f : 1.0f / state.l[1]};
+    store_result<T, kColumns>(O, state.O, inverse, Stored::New, row0, rows, dv);
     for (int h = 0; h < 2; ++h) {
         const int r = row0 + fragment_row(2 * h);
-        if (r >= rows) continue;
-        const float l = state.l[h], inverse = l == 0.0f ? 0.0f : 1.0f / l;
-        for (int n = 0; n < kColumns / 8; ++n) {
-            const int c = fragment_col(n, 0);
-            const float x = state.O[n][2 * h] * inverse, y = state.O[n][2 * h + 1] * inverse;
-            if (c + 1 < dv && dv % 2 == 0) {
-                store_pair(O, std::int64_t{r} * dv + c, pack_floats<T>(x, y));
-            } else {
-                if (c < dv) O[std::int64_t{r} * dv + c] = to_element<T>(x);
-                if (c + 1 < dv) O[std::int64_t{r} * dv + c + 1] = to_element<T>(y);
-            }
-        }
-        if (thread_idx().x % 4 == 0) L[r] = (kBase == Exponential::Base2 ? kLn2 * state.m[h] : state.m[h]) + log_of(l);
+        if (r >= rows || fragment_col(0, 0) != 0) continue;
+        L[r] = (kBase == Exponential::Base2 ? kLn2 * state.m[h] : state.m[h]) + log_of(state.l[h]);
     }
 }
 

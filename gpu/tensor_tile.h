@@ -130,6 +130,40 @@ FS_DEVICE void multiply(float (&O)[kColumns / 8][4], const float (&P)[kKeyTiles]
     }
 }
 
+// What a warp's 16 rows, which start at row0, become in HBM: result times the factor of each half of the rows ([g] and
+// [g + 8]), rounded; added to what is there, or new. `out` has `rows` x `columns` elements.
+enum class Stored { New, Added };
+
+template <class T, int kColumns, class Out>
+FS_DEVICE void store_result(const Out& out, const float (&result)[kColumns / 8][4], const float (&factor)[2],
+                            Stored stored, int row0, int rows, int columns) {
+    for (int h = 0; h < 2; ++h) {
+        const int r = row0 + fragment_row(2 * h);
+        if (r >= rows) continue;
+        for (int n = 0; n < kColumns / 8; ++n) {
+            const int c = fragment_col(n, 0);
+            const std::int64_t at = std::int64_t{r} * columns + c;
+            float x = result[n][2 * h] * factor[h], y = result[n][2 * h + 1] * factor[h];
+            if (columns % 2 == 0 && c < columns) {  // pairs start at multiples of 4 bytes
+                if (stored == Stored::Added) {
+                    const std::uint32_t old = load_pair(out, at);
+                    x += to_float(lower_of<T>(old)), y += to_float(upper_of<T>(old));
+                }
+                store_pair(out, at, pack_floats<T>(x, y));
+                continue;
+            }
+            if (c < columns) {
+                const T old = stored == Stored::Added ? static_cast<T>(out[at]) : T{};
+                out[at] = to_element<T>(x + to_float(old));
+            }
+            if (c + 1 < columns) {
+                const T old = stored == Stored::Added ? static_cast<T>(out[at + 1]) : T{};
+                out[at + 1] = to_element<T>(y + to_float(old));
+            }
+        }
+    }
+}
+
 // Over the four lanes that share a row.
 FS_DEVICE float row_max(float x) {
     x = max_of(x, shuffle_xor(x, 1));

@@ -3,6 +3,7 @@
 #include "gpu/kernels/fa1_forward_1_tile.cuh"
 #include "gpu/kernels/fa2_backward_1_two_pass.cuh"
 #include "gpu/kernels/fa2_backward_2_atomic.cuh"
+#include "gpu/kernels/fa2_backward_3_mma.cuh"
 #include "gpu/kernels/fa2_forward_1_tile.cuh"
 #include "gpu/kernels/fa2_forward_2_warps.cuh"
 #include "gpu/kernels/fa2_forward_3_mma.cuh"
@@ -48,6 +49,7 @@ bool launch_kernel(std::string_view kernel, Machine& m, const AttentionShape& p,
     if (kernel == "fa2_backward_1_two_pass")
         return traced(probe, [&](auto t) { launch_fa2_backward_1_two_pass(m, p, t); });
     if (kernel == "fa2_backward_2_atomic") return traced(probe, [&](auto t) { launch_fa2_backward_2_atomic(m, p, t); });
+    if (kernel == "fa2_backward_3_mma") return traced(probe, [&](auto t) { launch_fa2_backward_3_mma(m, p, t); });
     return false;
 }
 
