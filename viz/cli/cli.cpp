@@ -53,6 +53,8 @@ int parse_and_run(int argc, char** argv, const WindowHooks* window) {
     const std::vector<Command> commands = {add_list(app),
                                            add_trace(app),
                                            add_count(app),
+                                           add_sweep(app),
+                                           add_model(app),
                                            add_check(app),
                                            add_shot(app, window, std::vector<std::string>(argv, argv + argc)),
                                            add_bench(app, window)};

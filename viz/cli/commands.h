@@ -20,6 +20,8 @@ struct Command {
 Command add_list(CLI::App& app);
 Command add_trace(CLI::App& app);
 Command add_count(CLI::App& app);
+Command add_sweep(CLI::App& app);
+Command add_model(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_shot(CLI::App& app, const WindowHooks* window,
                  std::vector<std::string> words);  // words: the whole command line
