@@ -97,7 +97,7 @@ std::span<const Preset> presets() {
                n4d3_inputs},
         Preset{"n64", "N=64, d=16 in 4 x 4 tiles", "fa2_forward", "fa2_forward_1_tile", n64_problem(false),
                make_inputs},
-        Preset{"n64_causal", "N=64, causal: six tiles are skipped", "fa2_forward", "fa2_forward_1_tile",
+        Preset{"n64_causal", "causal: six tiles skipped", "fa2_forward", "fa2_forward_1_tile",
                n64_problem(true), make_inputs},
         Preset{"n4d3_backward", "N=4, d=3: the backward pass", "fa2_backward", "fa2_backward_2_atomic", n4d3_problem(),
                n4d3_inputs},

@@ -32,8 +32,7 @@ std::vector<ImVec2> rounded(std::span<const ImVec2> points, float radius) {
 
 }  // namespace
 
-void route_arrow(Ui& ui, ImDrawList* draw, std::span<const ImVec2> points, Rgb color, std::string_view label,
-                 ImVec2 label_at, float left, float right, float progress) {
+void route_arrow(Ui& ui, ImDrawList* draw, std::span<const ImVec2> points, Rgb color, float progress) {
     if (points.size() < 2) return;
     const Theme& t = ui.theme();
     const std::vector<ImVec2> route = rounded(points, ui.px(6));
@@ -64,15 +63,19 @@ void route_arrow(Ui& ui, ImDrawList* draw, std::span<const ImVec2> points, Rgb c
                                 u32(color));
     }
     draw->AddCircleFilled(route.front(), width * 1.4f, u32(color));
-    if (label.empty() || progress < 0.3f) return;
+}
+
+void draw_arrow_label(Ui& ui, ImDrawList* draw, const ArrowLabel& label, float left, float right) {
+    const Theme& t = ui.theme();
     ImFont* font = ui.fonts.number_small;
-    const ImVec2 size = text_size(font, label), pad(std::round(ui.px(4)), std::round(ui.px(2)));
-    const float x = std::clamp(label_at.x - size.x / 2, left + pad.x, std::max(left + pad.x, right - size.x - pad.x));
-    const ImVec2 at(std::round(x), std::round(label_at.y - size.y / 2));
+    const ImVec2 size = text_size(font, label.text), pad(std::round(ui.px(4)), std::round(ui.px(2)));
+    const float x =
+        std::clamp(label.middle.x - size.x / 2, left + pad.x, std::max(left + pad.x, right - size.x - pad.x));
+    const ImVec2 at(std::round(x), std::round(label.middle.y - size.y / 2));
     const ImVec2 a(at.x - pad.x, at.y - pad.y), b(at.x + size.x + pad.x, at.y + size.y + pad.y);
     draw->AddRectFilled(a, b, u32(t.raised), ui.px(4));
-    draw->AddRect(a, b, u32(color), ui.px(4));
-    draw_text(draw, font, at, u32(t.text), label);
+    draw->AddRect(a, b, u32(label.color), ui.px(4));
+    draw_text(draw, font, at, u32(t.text), label.text);
 }
 
 }  // namespace flashstep::viz

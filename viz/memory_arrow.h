@@ -5,15 +5,21 @@
 #include <imgui.h>
 
 #include <span>
-#include <string_view>
+#include <string>
 
 #include "viz/ui.h"
 
 namespace flashstep::viz {
 
-// Through `points` with rounded corners; of it `progress` (0..1) has been travelled. The label stands on the line at
-// `label_at`, within `left` and `right`.
-void route_arrow(Ui& ui, ImDrawList* draw, std::span<const ImVec2> points, Rgb color, std::string_view label,
-                 ImVec2 label_at, float left, float right, float progress);
+// Through `points` with rounded corners; of it `progress` (0..1) has been travelled.
+void route_arrow(Ui& ui, ImDrawList* draw, std::span<const ImVec2> points, Rgb color, float progress);
+
+// The bytes on an arrow, around `middle`, within `left` and `right`. Drawn after all arrows, so that none crosses it.
+struct ArrowLabel {
+    std::string text;
+    Rgb color;
+    ImVec2 middle;
+};
+void draw_arrow_label(Ui& ui, ImDrawList* draw, const ArrowLabel& label, float left, float right);
 
 }  // namespace flashstep::viz

@@ -58,7 +58,7 @@ Source gather(Ui& ui, const Run& run, ImVec2 space) {
     for (int t = 0; t < count; ++t)
         if (trace.tensors[t].space == Space::Sram && !placed[t]) s.others.push_back(t);
     // Those in registers stand together, behind those in SRAM.
-    std::ranges::stable_partition(s.others, [&](int tile) { return !trace.tensors[tile].registers; });
+    std::stable_partition(s.others.begin(), s.others.end(), [&](int tile) { return !trace.tensors[tile].registers; });
     return s;
 }
 

@@ -37,7 +37,6 @@ struct View {
     void headers();
     void matrix(const MemoryItem& item);
     void tile(const MemoryItem& item);
-    void empty_place(const MemoryItem& item);
     void take_mouse(const GridEvent& event, int tensor);
     void name(const MemoryItem& item, float alpha);
     void mark_selected(const MemoryItem& item);
@@ -157,7 +156,6 @@ void View::mark_selected(const MemoryItem& item) {
                    y + std::round(static_cast<float>(app.selected->row) * item.fit.cell_h) - out);
     const ImVec2 b(x + std::round(static_cast<float>(app.selected->col + 1) * item.fit.cell_w) - 1 + out,
                    y + std::round(static_cast<float>(app.selected->row + 1) * item.fit.cell_h) - 1 + out);
-    // Light within dark: seen on every tint.
     draw->AddRect({a.x - 1, a.y - 1}, {b.x + 1, b.y + 1}, u32(t.panel), ui.px(2), 0, std::max(1.0f, ui.px(1)));
     draw->AddRect(a, b, u32(t.text), ui.px(2), 0, std::max(2.0f, ui.px(2)));
 }
@@ -227,17 +225,13 @@ void View::outline(ImVec2 a, ImVec2 b) {
                   ui.px(2));
 }
 
-void View::empty_place(const MemoryItem& item) {
-    outline(at(item.grid), at(item.grid_end()));
-    name(item, 0);
-}
-
 void View::tile(const MemoryItem& item) {
     const Tensor& tensor = trace.tensors[item.tensor];
     int version = trace.tile_at(item.tensor, step);
     MatrixGrid grid;
     if (version < 0) {
-        empty_place(item);
+        outline(at(item.grid), at(item.grid_end()));
+        name(item, 0);
         // What has just left fades out.
         const int before = motion < 1 ? trace.tile_at(item.tensor, app.player->previous_step()) : -1;
         if (before < 0) return;
@@ -282,6 +276,7 @@ void View::arrows() {
     const float lane = origin.y + (l.lane + l.lane_end) / 2, right = origin.x + cache.memory_space.x;
     const Step& now = trace.steps[step];
     float labelled = -1e9f;  // where the last label ended, so that two never lie on one another
+    std::vector<ArrowLabel> labels;
     for (int k = now.touch_begin; k < now.touch_end; ++k) {
         const Touch& touch = trace.touches[k];
         if (touch.kind != TouchKind::Load && touch.kind != TouchKind::Store) continue;
@@ -295,7 +290,8 @@ void View::arrows() {
                 std::clamp((corner.x + far.x) / 2, origin.x + l.chip.x + ui.px(8), origin.x + l.chip_end.x - ui.px(8));
             const ImVec2 outer(x, far.y + ui.px(3)), inner(x, origin.y + l.chip.y - ui.px(2));
             const ImVec2 points[] = {load ? outer : inner, load ? inner : outer};
-            route_arrow(ui, draw, points, color, label, {x, lane}, origin.x, right, motion);
+            route_arrow(ui, draw, points, color, motion);
+            labels.push_back({label, color, {x, lane}});
             continue;
         }
         const MemoryItem& bench = l.bench[l.place[touch.partner]];
@@ -318,16 +314,23 @@ void View::arrows() {
         std::vector<ImVec2> points;
         if (below)
             points = {from, {x, from.y}, {x, to.y}, to};
-        else {  // along the lane, each on a height of its own
-            const float level = lane + ui.px(4) * static_cast<float>((k - now.touch_begin) % 3 - 1);
+        else {  // along the lane, or below the first row of tiles along the gap above the own row, each on its own
+                // height
+            const float offset = static_cast<float>((k - now.touch_begin) % 3 - 1);
+            const bool first_row = bench.corner.y <= l.bench.front().corner.y;
+            const float level =
+                first_row ? lane + ui.px(4) * offset : at(bench.corner).y - ui.px(5) + ui.px(4) * offset;
             points = {from, {x, from.y}, {x, level}, {bench_lane + ui.px(9), level}, {bench_lane + ui.px(9), to.y}, to};
         }
         if (!load) std::reverse(points.begin(), points.end());
         const float half = text_width(ui.fonts.number_small, label) / 2 + ui.px(5);
         const float label_x = std::max(x, labelled + half);
         labelled = label_x + half;
-        route_arrow(ui, draw, points, color, label, {label_x, lane}, origin.x, right, motion);
+        route_arrow(ui, draw, points, color, motion);
+        labels.push_back({label, color, {label_x, lane}});
     }
+    if (motion < 0.3f) return;
+    for (const ArrowLabel& label : labels) draw_arrow_label(ui, draw, label, origin.x, right);
 }
 
 void View::chip() {

@@ -360,7 +360,8 @@ struct Map {
                                  17) +
                      ui.px(6);
             }
-            if (x + text_width(small, line) <= a.x + side + gap) draw_text_on(draw, small, x, base, u32(t.quiet), line);
+            if (x + text_width(small, line) <= std::min(a.x + side + gap, at.x + space.x))
+                draw_text_on(draw, small, x, base, u32(t.quiet), line);
         }
         legend({at.x, at.y + space.y - legend_h}, space.x, false, false);
         ImGui::SetCursorScreenPos(at);

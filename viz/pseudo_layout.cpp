@@ -21,15 +21,16 @@ struct Unit {
     bool space_before = false;
 };
 
-// The formula in pieces that each stand alone, cut before the plus signs outside all braces and parentheses.
+// The formula in pieces that each stand alone, cut before the plus signs outside all braces; a parenthesis
+// may stay open across a line.
 std::vector<std::string_view> at_plus_signs(std::string_view formula) {
     std::vector<std::string_view> pieces;
     int depth = 0;
     std::size_t from = 0;
     for (std::size_t k = 0; k < formula.size(); ++k) {
         const char c = formula[k];
-        if (c == '{' || c == '(' || c == '[') ++depth;
-        if (c == '}' || c == ')' || c == ']') --depth;
+        if (c == '{') ++depth;
+        if (c == '}') --depth;
         if (c != '+' || depth != 0 || k == from) continue;
         pieces.push_back(formula.substr(from, k - from));
         from = k;
