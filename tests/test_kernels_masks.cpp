@@ -83,7 +83,7 @@ TEST_CASE("-inf on -inf hides and gives no NaN; +inf in a mask is data and is re
         Problem p = masked(problem(4, 4, 2, 2, 2, 2, true), MaskShape::Scores, Hidden::Everything);
         const Inputs hidden = inputs_of(p);
         const KernelRun run = run_kernel(kernel, p, hidden, {});
-        for (const auto& [key, values] : run.captured) CHECK_MESSAGE(!values.hasNaN(), key.slot);
+        for (const auto& captured : run.captured) CHECK_MESSAGE(!captured.second.hasNaN(), captured.first.slot);
         Inputs infinite = make_inputs(p);
         infinite.mask(3, 1) = kInf;
         CHECK(compare_with(kernel, p, infinite, infinite).verdict == Verdict::NonFinite);
