@@ -70,7 +70,8 @@ bool list_row(Ui& ui, std::string_view title, std::string_view note, bool chosen
     const float height = below ? ui.px(44) : ui.px(28);
     const float title_w = text_width(ui.fonts.body, title), note_w = text_width(ui.fonts.small, note);
     const float needed = (below ? std::max(title_w, note_w) : title_w + ui.px(28) + note_w) + ui.px(36);
-    const float width = std::max(ImGui::GetContentRegionAvail().x, std::min(needed, ui.px(536)));
+    const float shown_w = ImGui::GetContentRegionAvail().x;  // less than `width` beside a scroll bar
+    const float width = std::max(shown_w, std::min(needed, ui.px(536)));
     ImGui::PushID(title.data(), title.data() + title.size());
     const bool on = enabled == Enabled::Yes, clicked = ImGui::InvisibleButton("row", {width, height}) && on;
     ImGui::PopID();
@@ -84,9 +85,9 @@ bool list_row(Ui& ui, std::string_view title, std::string_view note, bool chosen
                  fitted(ui.fonts.body, title, room));
     if (below) {
         draw_text_on(draw, ui.fonts.small, x, at.y + ui.px(37), u32(t.quiet), fitted(ui.fonts.small, note, room));
-    } else if (const float rest = room - title_w - ui.px(20); rest > ui.px(40)) {
+    } else if (const float rest = shown_w - title_w - ui.px(56); rest > ui.px(40)) {
         const std::string shown = fitted(ui.fonts.small, note, rest);
-        draw_text_on(draw, ui.fonts.small, at.x + width - ui.px(8) - text_width(ui.fonts.small, shown),
+        draw_text_on(draw, ui.fonts.small, at.x + shown_w - ui.px(8) - text_width(ui.fonts.small, shown),
                      at.y + ui.px(19), u32(t.quiet), shown);
     }
     if (clicked) ImGui::CloseCurrentPopup();
