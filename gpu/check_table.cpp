@@ -54,6 +54,12 @@ Problem problem_of(const CheckShape& shape, const KernelInfo& kernel) {
     return p;
 }
 
+std::string left_out(const CheckShape& shape, const KernelInfo& kernel) {
+    if (kernel.overflows && shape.scores == CheckShape::Scores::Extreme)
+        return std::string(kernel.id) + " overflows where scores are extreme, as its mirror does";
+    return {};
+}
+
 Inputs inputs_of(const CheckShape& shape, const Problem& problem) {
     Inputs in = make_inputs(problem);
     if (shape.scores == CheckShape::Scores::Extreme)

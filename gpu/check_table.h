@@ -25,5 +25,7 @@ std::span<const CheckShape> check_table();
 // The shape as the kernel runs it: its own number format, blocks and exponentials.
 Problem problem_of(const CheckShape& shape, const KernelInfo& kernel);
 Inputs inputs_of(const CheckShape& shape, const Problem& problem);
+// Why the shape proves nothing about the kernel; empty: it does.
+std::string left_out(const CheckShape& shape, const KernelInfo& kernel);
 
 }  // namespace flashstep::gpu

@@ -7,7 +7,7 @@ namespace {
 
 const std::vector<KernelInfo>& table() {
     static const std::vector<int> all_targets{75, 80, 86, 89, 90, 100, 120};
-    static const std::vector<int> from_sm_80(all_targets.begin() + 1, all_targets.end());  // cp.async
+    static const std::vector<int> from_sm_80(all_targets.begin() + 1, all_targets.end());
     static const std::vector<KernelInfo> rows{
         {.id = "softmax_1_naive",
          .title = "Softmax as defined: two passes, overflows",
@@ -17,7 +17,8 @@ const std::vector<KernelInfo>& table() {
          .targets = all_targets,
          .slots = {"l", "p", "P"},
          .order_dependent = {},
-         .bytes_equal_mirror = true},
+         .bytes_equal_mirror = true,
+         .overflows = true},
         {.id = "softmax_2_safe",
          .title = "Safe softmax: a third pass for the maximum",
          .algorithm = "safe_softmax",
@@ -171,7 +172,7 @@ const std::vector<KernelInfo>& table() {
          .algorithm = "fa2_backward_two_pass",
          .dtypes = {DType::Fp16, DType::Bf16},
          .head_dims = {64, 128},
-         .targets = all_targets,
+         .targets = from_sm_80,
          .slots = {"S_ij", "P_ij", "dP_ij", "dS_ij", "dQ_i", "dK_j", "dV_j", "D", "dQ", "dK", "dV"},
          .order_dependent = {},
          .bytes_equal_mirror = true,

@@ -26,6 +26,7 @@ struct KernelInfo {
     int most_head_dim = 0;   // not 0: head dimensions up to this one are padded on chip
     int br = 0, bc = 0;      // the only B_r, B_c it has; 0: any
     bool takes_mask = true;  // an additive one
+    bool overflows = false;  // where scores are extreme, as its mirror does
     bool base2 = false;      // its exponentials are in base 2; so are its mirror's then (Problem::base2)
 };
 

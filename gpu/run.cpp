@@ -229,6 +229,21 @@ void run_on_device(const Rung& row, const AttentionShape& p, const Reads& inputs
 
 }  // namespace
 
+std::vector<int> targets_of(const KernelInfo& kernel, DType dtype) {
+    std::vector<int> targets = kernel.targets;
+    // sm_75 multiplies no bf16 on its tensor cores.
+    if (dtype == DType::Bf16) std::erase_if(targets, [](int target) { return target < 80; });
+    return targets;
+}
+
+void check_target(const KernelInfo& kernel, DType dtype, int target) {
+    const std::vector<int> targets = targets_of(kernel, dtype);
+    if (std::ranges::find(targets, target) != targets.end()) return;
+    opt_in_shared_bytes(target);  // an unknown one is another error
+    throw Error(fmt::format("{} runs on sm_{} with {}, not on sm_{}", kernel.id, fmt::join(targets, ", sm_"),
+                            name(dtype), target));
+}
+
 void check_runnable(const KernelInfo& kernel, const Problem& problem) {
     validate(problem);
     if (std::ranges::find(kernel.dtypes, problem.dtype) == kernel.dtypes.end()) {
@@ -296,6 +311,7 @@ KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inp
     run.kernel = kernel.id;
     run.where = options.where;
     if (options.where == Where::Recorded) throw Error("a recorded run is read from its file, not run");
+    if (options.where == Where::Host) check_target(kernel, problem.dtype, options.target);
     const Rung& row = rung(kernel.id);
     const AttentionShape shape = shape_of(kernel, problem);
     const Reads reads(row, shape, kernel, problem, inputs);

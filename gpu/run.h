@@ -29,6 +29,11 @@ struct RunOptions {
 // executor (kernel, block, thread, what), no device, a CUDA error (file, line, name, hint).
 KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inputs& inputs, const RunOptions& options);
 
+// The architectures that the kernel is there for in a number format.
+std::vector<int> targets_of(const KernelInfo& kernel, DType dtype);
+// Throws Error listing them, if `target` is none of them.
+void check_target(const KernelInfo& kernel, DType dtype, int target);
+
 // Throws Error listing what the kernel can run, if it cannot run this problem (dtype, head dims, masks, sizes).
 void check_runnable(const KernelInfo& kernel, const Problem& problem);
 

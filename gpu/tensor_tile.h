@@ -107,40 +107,49 @@ FS_DEVICE void pack_left(std::uint32_t (&a)[4], const float (&left)[4], const fl
 // in K_j.
 template <Swizzle kSwizzle, int kColumns, class T, int kKeyTiles, class Tile>
 FS_DEVICE void multiply_transposed(float (&S)[kKeyTiles][4], const std::uint32_t (&q)[4], const Tile& K_j, int col0) {
-    for (int n = 0; n < kKeyTiles; n += 2) {
+    unrolled<kKeyTiles / 2>([&](int pair) {
+        const int n = 2 * pair;
         std::uint32_t k[4];
         load_keys<kSwizzle, kColumns>(k, K_j, n, col0);
         mma_m16n8k16<T>(S[n], q, {k[0], k[1]}, S[n]);
         mma_m16n8k16<T>(S[n + 1], q, {k[2], k[3]}, S[n + 1]);
-    }
+    });
 }
 
 // O (16 x kColumns, as kColumns / 8 results) += P V_j, with P (16 x kKeys) rounded to the format.
 template <Swizzle kSwizzle, int kColumns, class T, int kKeyTiles, class Tile>
 FS_DEVICE void multiply(float (&O)[kColumns / 8][4], const float (&P)[kKeyTiles][4], const Tile& V_j) {
-    for (int k = 0; k < kKeyTiles; k += 2) {  // 16 keys at a time
+    unrolled<kKeyTiles / 2>([&](int pair) {  // 16 keys at a time
+        const int k = 2 * pair;
         std::uint32_t p[4];
         pack_left<T>(p, P[k], P[k + 1]);
-        for (int x = 0; x < kColumns / 8; x += 2) {
+        unrolled<kColumns / 16>([&](int columns) {
+            const int x = 2 * columns;
             std::uint32_t v[4];
             load_values<kSwizzle, kColumns>(v, V_j, k, x);
             mma_m16n8k16<T>(O[x], p, {v[0], v[1]}, O[x]);
             mma_m16n8k16<T>(O[x + 1], p, {v[2], v[3]}, O[x + 1]);
-        }
-    }
+        });
+    });
 }
 
 // What a warp's 16 rows, which start at row0, become in HBM: result times the factor of each half of the rows ([g] and
 // [g + 8]), rounded; added to what is there, or new. `out` has `rows` x `columns` elements.
 enum class Stored { New, Added };
 
+template <class T, class Out>
+FS_DEVICE void store_element(const Out& out, std::int64_t at, float x, Stored stored) {
+    const T old = stored == Stored::Added ? static_cast<T>(out[at]) : T{};
+    out[at] = to_element<T>(x + to_float(old));
+}
+
 template <class T, int kColumns, class Out>
 FS_DEVICE void store_result(const Out& out, const float (&result)[kColumns / 8][4], const float (&factor)[2],
                             Stored stored, int row0, int rows, int columns) {
-    for (int h = 0; h < 2; ++h) {
+    unrolled<2>([&](int h) {
         const int r = row0 + fragment_row(2 * h);
-        if (r >= rows) continue;
-        for (int n = 0; n < kColumns / 8; ++n) {
+        if (r >= rows) return;
+        unrolled<kColumns / 8>([&](int n) {
             const int c = fragment_col(n, 0);
             const std::int64_t at = std::int64_t{r} * columns + c;
             float x = result[n][2 * h] * factor[h], y = result[n][2 * h + 1] * factor[h];
@@ -150,18 +159,12 @@ FS_DEVICE void store_result(const Out& out, const float (&result)[kColumns / 8][
                     x += to_float(lower_of<T>(old)), y += to_float(upper_of<T>(old));
                 }
                 store_pair(out, at, pack_floats<T>(x, y));
-                continue;
+            } else if (c < columns) {
+                store_element<T>(out, at, x, stored);
+                if (c + 1 < columns) store_element<T>(out, at + 1, y, stored);
             }
-            if (c < columns) {
-                const T old = stored == Stored::Added ? static_cast<T>(out[at]) : T{};
-                out[at] = to_element<T>(x + to_float(old));
-            }
-            if (c + 1 < columns) {
-                const T old = stored == Stored::Added ? static_cast<T>(out[at + 1]) : T{};
-                out[at + 1] = to_element<T>(y + to_float(old));
-            }
-        }
-    }
+        });
+    });
 }
 
 // Over the four lanes that share a row.

@@ -9,19 +9,13 @@
 #include <vector>
 
 #include "gpu/registry.h"
+#include "tests/nvcc.h"
 
 namespace flashstep::gpu {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string nvcc() {
-    if (const char* given = std::getenv("CUDACXX")) return given;
-    if (std::system("nvcc --version > /dev/null 2>&1") == 0) return "nvcc";
-    if (fs::exists("/usr/local/cuda/bin/nvcc")) return "/usr/local/cuda/bin/nvcc";
-    return {};
-}
 
 std::string read(const fs::path& path) {
     std::ostringstream text;
@@ -64,7 +58,7 @@ std::string body(const std::string& ptx) {
 }  // namespace
 
 TEST_CASE("A kernel without probe is the same PTX as its source with the probe lines stripped") {
-    const std::string compiler = nvcc();
+    const std::string compiler = testing::nvcc();
     if (compiler.empty()) {
         MESSAGE("skipped: no nvcc");
         std::exit(77);

@@ -7,16 +7,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/nvcc.h"
+
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string nvcc() {
-    if (const char* given = std::getenv("CUDACXX")) return given;
-    if (std::system("nvcc --version > /dev/null 2>&1") == 0) return "nvcc";
-    if (fs::exists("/usr/local/cuda/bin/nvcc")) return "/usr/local/cuda/bin/nvcc";
-    return {};
-}
 
 constexpr const char* kSource = R"cuda(
 #include "gpu/device.h"
@@ -95,7 +90,7 @@ int count(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("Every word compiles to its instruction, and where a target lacks it to a trap") {
-    const std::string compiler = nvcc();
+    const std::string compiler = flashstep::testing::nvcc();
     if (compiler.empty()) {
         MESSAGE("skipped: no nvcc");
         std::exit(77);

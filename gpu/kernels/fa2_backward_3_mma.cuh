@@ -110,7 +110,8 @@ FS_KERNEL void fa2_backward_3_mma_columns(Global<const T> Q_all,      // [heads,
                                           Global<T> dK_all,           // [kv heads, nk, d]
                                           Global<T> dV_all,           // [kv heads, nk, dv]
                                           AttentionShape p, Tracer probe) {
-    constexpr int kB = 64, kHalf = 32;  // queries of a tile, and of what a warp holds at a time
+    constexpr int kB = 64;                     // queries of a tile
+    constexpr int kPart = kD == 64 ? 32 : 16;  // of what a warp holds at a time: dK_j and dV_j fill its registers
     constexpr Swizzle kLayout = Swizzle::Xor;
     const int j = block_idx().x % p.col_blocks(), kv = block_idx().x / p.col_blocks();
     const int col0 = j * kB, cols = p.cols(j), warp_key = thread_idx().x / kWarpLanes * 16;
@@ -140,10 +141,10 @@ FS_KERNEL void fa2_backward_3_mma_columns(Global<const T> Q_all,      // [heads,
             load_statistic(D_i, slice(D_all, first_row, rows), rows);
             sync_block();
 
-            for (int query0 = 0; query0 < kB; query0 += kHalf) {
-                const auto queries = slice(Q_i, query0 * kD, kHalf * kD),
-                           gradients = slice(dO_i, query0 * kD, kHalf * kD);
-                float S[kHalf / 8][4] = {}, dP[kHalf / 8][4] = {};  // transposed: keys x queries
+            for (int query0 = 0; query0 < kB; query0 += kPart) {
+                const auto queries = slice(Q_i, query0 * kD, kPart * kD),
+                           gradients = slice(dO_i, query0 * kD, kPart * kD);
+                float S[kPart / 8][4] = {}, dP[kPart / 8][4] = {};  // transposed: keys x queries
                 for (int k = 0; k < kD; k += 16) {
                     std::uint32_t a[4];
                     load_left<kLayout, kD>(a, K_j, warp_key, k);
@@ -151,8 +152,8 @@ FS_KERNEL void fa2_backward_3_mma_columns(Global<const T> Q_all,      // [heads,
                     load_left<kLayout, kD>(a, V_j, warp_key, k);
                     multiply_transposed<kLayout, kD, T>(dP, a, gradients, k);  // line 16
                 }
-                float P[kHalf / 8][4], dS[kHalf / 8][4];
-                for (int n = 0; n < kHalf / 8; ++n) {
+                float P[kPart / 8][4], dS[kPart / 8][4];
+                for (int n = 0; n < kPart / 8; ++n) {
                     for (int e = 0; e < 4; ++e) {
                         const int key = warp_key + fragment_row(e), r = query0 + fragment_col(n, e);
                         const bool seen = key < cols && r < rows && p.visible(row0 + r, col0 + key);

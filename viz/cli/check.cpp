@@ -55,6 +55,8 @@ std::vector<Job> jobs_of_table(const Fault* fault) {
         for (const gpu::CheckShape& shape : gpu::check_table()) {
             const Problem problem = gpu::problem_of(shape, kernel);
             jobs.push_back(make_job(kernel, {problem, gpu::inputs_of(shape, problem), {}}, fault));
+            std::string& reason = jobs.back().outcome.left_out;
+            if (reason.empty()) reason = gpu::left_out(shape, kernel);
         }
     return jobs;
 }

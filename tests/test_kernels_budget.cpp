@@ -1,0 +1,213 @@
+// What the CUDA compiler makes of every rung: registers within the committed budget, no spills and no local memory on
+// tensor cores, and the instructions that the rung is about. Needs nvcc.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "gpu/registry.h"
+#include "gpu/run.h"
+#include "tests/nvcc.h"
+
+namespace flashstep::gpu {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kBudgets = FLASHSTEP_SOURCE_DIR "/gpu/budgets.txt";
+constexpr int kTargets[] = {75, 80, 90};
+
+std::string read(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+class TemporaryFolder {
+  public:
+    TemporaryFolder() : path(fs::temp_directory_path() / fmt::format("flashstep_budget_{}", getpid())) {
+        fs::create_directories(path);
+    }
+    ~TemporaryFolder() { fs::remove_all(path); }
+    const fs::path path;
+};
+
+// A unit that launches every kernel without its probe, in all its element types and head dimensions.
+void write_unit(const fs::path& file) {
+    std::ofstream out(file);
+    out << "#include \"gpu/cuda/machine.cuh\"\n";
+    for (const KernelInfo& kernel : kernels()) out << "#include \"gpu/kernels/" << kernel.id << ".cuh\"\n";
+    out << "using namespace flashstep::gpu;\n"
+           "void all(cuda::Machine& m, const AttentionShape& p) {\n";
+    for (const KernelInfo& kernel : kernels()) {
+        out << "    [](auto& machine, const auto& shape) {\n        if constexpr (requires { launch_" << kernel.id
+            << "(machine, shape, NoProbe{}); }) launch_" << kernel.id << "(machine, shape, NoProbe{});\n"
+            << "        else launch_" << kernel.id << "(machine, shape);\n    }(m, p);\n";
+    }
+    out << "}\n";
+}
+
+// Which kernel an entry function belongs to: the longest id in its name.
+const KernelInfo* owner(const std::string& entry) {
+    const KernelInfo* found = nullptr;
+    for (const KernelInfo& kernel : kernels())
+        if (contains(entry, kernel.id) && (!found || kernel.id.size() > found->id.size())) found = &kernel;
+    return found;
+}
+
+struct Use {
+    int registers = 0, spilled = 0, stack = 0;
+};
+
+// The largest use of each kernel and target, from what ptxas -v prints.
+std::map<std::pair<std::string, int>, Use> uses_in(const std::string& log) {
+    std::map<std::pair<std::string, int>, Use> uses;
+    Use* now = nullptr;
+    std::istringstream lines(log);
+    for (std::string line; std::getline(lines, line);) {
+        const auto number_before = [&](std::string_view what) {
+            const std::size_t at = line.find(what);
+            if (at == std::string::npos) return 0;
+            const std::size_t start = line.find_last_not_of("0123456789", at - 1) + 1;
+            return std::stoi(line.substr(start, at - start));
+        };
+        if (contains(line, "Compiling entry function")) {
+            const std::size_t open = line.find('\''), close = line.find('\'', open + 1), sm = line.find("sm_");
+            const KernelInfo* kernel = owner(line.substr(open + 1, close - open - 1));
+            now = kernel && sm != std::string::npos ? &uses[{std::string(kernel->id), std::stoi(line.substr(sm + 3))}]
+                                                    : nullptr;
+        } else if (now && contains(line, "bytes stack frame")) {
+            now->stack = std::max(now->stack, number_before(" bytes stack frame"));
+            now->spilled = std::max(now->spilled, number_before(" bytes spill stores"));
+        } else if (now && contains(line, " registers")) {
+            now->registers = std::max(now->registers, number_before(" registers"));
+        }
+    }
+    return uses;
+}
+
+bool on_tensor_cores(const KernelInfo& kernel) { return kernel.dtypes.front() == DType::Fp16; }
+
+// PTX by entry function.
+std::map<std::string, std::string> entries_of(const std::string& ptx) {
+    std::map<std::string, std::string> entries;
+    for (std::size_t at = ptx.find(".entry "); at != std::string::npos;) {
+        const std::size_t next = ptx.find(".entry ", at + 1);
+        const std::string text = ptx.substr(at, next == std::string::npos ? next : next - at);
+        entries[text.substr(7, text.find('(') - 7)] = text;
+        at = next;
+    }
+    return entries;
+}
+
+}  // namespace
+
+TEST_CASE("Every rung keeps to its budget of registers, and on tensor cores it spills nothing") {
+    const std::string compiler = testing::nvcc();
+    if (compiler.empty()) {
+        MESSAGE("skipped: no nvcc");
+        std::exit(77);
+    }
+    const TemporaryFolder folder;
+    write_unit(folder.path / "all.cu");
+    std::string command = compiler + " -std=c++20 -O3 -Xptxas -v -c -I" FLASHSTEP_SOURCE_DIR " -o ";
+    command += (folder.path / "all.o").string();
+    for (int target : kTargets) command += fmt::format(" -gencode arch=compute_{0},code=sm_{0}", target);
+    command += fmt::format(" {} > {} 2>&1", (folder.path / "all.cu").string(), (folder.path / "log").string());
+    REQUIRE_MESSAGE(std::system(command.c_str()) == 0, read(folder.path / "log"));
+    const auto uses = uses_in(read(folder.path / "log"));
+
+    if (std::getenv("FLASHSTEP_WRITE_BUDGETS")) {
+        std::ofstream out(kBudgets);
+        out << "# Most registers a thread of each rung may use: kernel, target, registers. Written by\n"
+               "# FLASHSTEP_WRITE_BUDGETS=1 test_kernels_budget; a change is looked at before it is committed.\n";
+        for (const KernelInfo& kernel : kernels())
+            for (int target : kTargets)
+                if (const auto use = uses.find({std::string(kernel.id), target}); use != uses.end())
+                    out << kernel.id << ' ' << target << ' ' << use->second.registers << '\n';
+    }
+    std::map<std::pair<std::string, int>, int> budgets;
+    std::ifstream file(kBudgets);
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with('#')) continue;
+        std::istringstream words(line);
+        std::string id;
+        int target = 0, registers = 0;
+        words >> id >> target >> registers;
+        budgets[{id, target}] = registers;
+    }
+    for (const KernelInfo& kernel : kernels())
+        for (int target : kTargets) {
+            if (std::ranges::find(kernel.targets, target) == kernel.targets.end()) continue;
+            CAPTURE(kernel.id);
+            CAPTURE(target);
+            const auto use = uses.find({std::string(kernel.id), target});
+            const auto budget = budgets.find({std::string(kernel.id), target});
+            REQUIRE(use != uses.end());
+            REQUIRE(budget != budgets.end());
+            CHECK(use->second.registers > 0);
+            CHECK(use->second.registers <= budget->second);
+            if (!on_tensor_cores(kernel)) continue;
+            CHECK(use->second.spilled == 0);
+            CHECK(use->second.stack == 0);
+        }
+}
+
+TEST_CASE("The log of the compiler is read as it is written") {
+    const auto uses = uses_in(
+        "ptxas info    : Compiling entry function '_Z17fa2_forward_3_mmaILi64E' for 'sm_80'\n"
+        "ptxas info    : Function properties for _Z17fa2_forward_3_mmaILi64E\n"
+        "    32 bytes stack frame, 28 bytes spill stores, 84 bytes spill loads\n"
+        "ptxas info    : Used 255 registers, used 1 barriers, 32 bytes cumulative stack size, 445 bytes cmem[0]\n"
+        "ptxas info    : Compiling entry function '_Z17fa2_forward_3_mmaILi128E' for 'sm_80'\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 127 registers, used 1 barriers, 445 bytes cmem[0]\n");
+    REQUIRE(uses.size() == 1);
+    const Use& use = uses.at({"fa2_forward_3_mma", 80});
+    CHECK(use.registers == 255);
+    CHECK(use.spilled == 28);
+    CHECK(use.stack == 32);
+}
+
+TEST_CASE("PTX holds the instructions that a rung is about, and no local memory on tensor cores") {
+    const std::string compiler = testing::nvcc();
+    if (compiler.empty()) {
+        MESSAGE("skipped: no nvcc");
+        std::exit(77);
+    }
+    const TemporaryFolder folder;
+    write_unit(folder.path / "all.cu");
+    const std::string output = (folder.path / "all.ptx").string(), log = (folder.path / "log").string();
+    const std::string command = fmt::format("{} -std=c++20 -O3 -ptx -arch=compute_80 -I{} -o {} {} > {} 2>&1", compiler,
+                                            FLASHSTEP_SOURCE_DIR, output, (folder.path / "all.cu").string(), log);
+    REQUIRE_MESSAGE(std::system(command.c_str()) == 0, read(log));
+    std::map<std::string_view, int> looked_at;
+    for (const auto& [name, text] : entries_of(read(output))) {
+        const KernelInfo* kernel = owner(name);
+        REQUIRE_MESSAGE(kernel != nullptr, name);
+        CAPTURE(kernel->id);
+        ++looked_at[kernel->id];
+        const bool products = on_tensor_cores(*kernel) && !contains(name, "row_sums");
+        CHECK(contains(text, "mma.sync.aligned.m16n8k16") == products);
+        CHECK(contains(text, "ldmatrix.sync.aligned.m8n8.x4.shared") == products);
+        CHECK(contains(text, "ldmatrix.sync.aligned.m8n8.x4.trans.shared") == products);
+        if (products) CHECK_FALSE(contains(text, ".local "));
+        const std::string id(kernel->id);
+        const bool later =
+            id == "fa2_forward_5_cp_async" || id == "fa2_forward_6_exp2" || id == "fa2_forward_7_registers";
+        CHECK(contains(text, "cp.async.cg.shared.global") == later);
+        CHECK(contains(text, "cp.async.wait_group") == later);
+        if (id == "fa2_backward_2_atomic" && contains(name, "columns"))
+            CHECK((contains(text, "atom.") || contains(text, "red.")));
+    }
+    for (const KernelInfo& kernel : kernels()) CHECK_MESSAGE(looked_at[kernel.id] > 0, std::string(kernel.id));
+}
+
+}  // namespace flashstep::gpu
