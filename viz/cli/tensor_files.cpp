@@ -45,11 +45,12 @@ NamedTensor from_tiles(const Trace& trace, int tensor, const TileGrid& grid, std
         if (version.tensor != tensor) continue;
         const Step& step = trace.steps[static_cast<std::size_t>(version.step)];
         Matrix& matrix = result.matrices[static_cast<std::size_t>(step.head)];
-        const int row0 = step.i * grid.rows, col0 = grid.cols > 0 ? step.j * grid.cols : 0;
+        const Eigen::Index row0 = Eigen::Index{step.i} * grid.rows;
+        const Eigen::Index col0 = grid.cols > 0 ? Eigen::Index{step.j} * grid.cols : 0;
         if (row0 < 0 || col0 < 0) continue;
         // A fault may make a tile larger than its part of the matrix.
-        const int rows = std::min(version.rows, static_cast<int>(matrix.rows()) - row0);
-        const int cols = std::min(version.cols, static_cast<int>(matrix.cols()) - col0);
+        const Eigen::Index rows = std::min<Eigen::Index>(version.rows, matrix.rows() - row0);
+        const Eigen::Index cols = std::min<Eigen::Index>(version.cols, matrix.cols() - col0);
         if (rows > 0 && cols > 0) matrix.block(row0, col0, rows, cols) = trace.value(version).topLeftCorner(rows, cols);
     }
     return result;
