@@ -79,11 +79,6 @@ TEST_CASE("each mistake shows in its preset where its table says, against the ke
         REQUIRE(s.app.run->fault == &fault);
         REQUIRE(s.app.run->departure);
         CHECK(s.app.run->first_difference > 0);
-        const Trace& trace = s.app.run->trace;
-        const auto at = [&](int step) {
-            const Step& found = trace.steps[step];
-            return std::tuple(found.line, found.i, found.j);
-        };
         if (s.app.run->comparison) {
             REQUIRE(s.app.run->comparison->first);
             CHECK(s.app.run->comparison->first->step == s.app.run->first_difference);
@@ -93,11 +88,13 @@ TEST_CASE("each mistake shows in its preset where its table says, against the ke
         s.settle();
         CHECK_FALSE(s.app.run->comparison);
         REQUIRE(s.app.run->departure);
+        const Trace& trace = s.app.run->trace;
         const Version& version = trace.versions[s.app.run->departure->version];
+        const Step& step = trace.steps[version.step];
         CHECK(version.step == s.app.run->first_difference);
         // A tail that is not masked is loaded before it shows in the scores.
         const int line = fault.word == Word::Load ? 7 : fault.line;
-        CHECK(at(version.step) == std::tuple(line, fault.i, fault.j));
+        CHECK(std::tuple(step.line, step.i, step.j) == std::tuple(line, fault.i, fault.j));
         CHECK((fault.word == Word::Load || trace.tensors[version.tensor].name == fault.tensor));
     }
 }
@@ -181,7 +178,7 @@ TEST_CASE("where a run leaves the finite numbers is known, whether there is a ke
     choose_algorithm(s.app, *find_algorithm("naive_softmax"));
     s.settle();
     REQUIRE(s.app.run->non_finite);
-    const Version& version = s.app.run->trace.versions[s.app.run->non_finite->version];
+    const Version version = s.app.run->trace.versions[s.app.run->non_finite->version];
     CHECK(version.step > 0);
     const auto fresh = [&] {
         s.app.selected.reset();
