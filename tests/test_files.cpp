@@ -70,7 +70,8 @@ TEST_CASE("what is no regular file is refused by every reader, at once") {
                         {folder.file("zero.csv"), "is a device, not a regular file"},
                         {folder.path(), "is a folder, not a file"},
                         {folder.file("missing.npy"), "cannot read"}};
-    for (const auto& [path, what] : rows) {
+    for (const Row& row : rows) {
+        const std::string &path = row.path, &what = row.what;
         CAPTURE(path);
         CHECK(contains(error_of([&] { io::read_file(path); }), what));
         CHECK(contains(error_of([&] { io::read_trace(path); }), what));
