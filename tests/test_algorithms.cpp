@@ -1,4 +1,4 @@
-// Every algorithm of the registry: values against plain double, counters against closed forms, Count against Record.
+// Every algorithm of the registry: values against plain double, Count against Record.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -239,7 +239,7 @@ TEST_CASE("the result does not depend on the blocks") {
     }
 }
 
-TEST_CASE("counters equal closed forms, and Count equals Record, for every algorithm and shape") {
+TEST_CASE("Count equals Record for every algorithm and shape") {
     for (const Algorithm& algorithm : algorithms())
         for (Problem p : shapes())
             for (DType dtype : {DType::Exact, DType::Fp32, DType::Fp16, DType::Bf16}) {
@@ -253,23 +253,6 @@ TEST_CASE("counters equal closed forms, and Count equals Record, for every algor
                 CHECK(counted.memory == recorded.memory);
                 CHECK(counted.steps == recorded.steps);
                 CHECK(counted.stored_values == recorded.stored_values);
-
-                const ClosedForm form = closed_form(algorithm, p);
-                std::int64_t read = 0, write = 0;
-                for (const auto& [matrix, bytes] : counted.hbm) {
-                    const auto expected = form.hbm.find(matrix);
-                    CHECK(bytes == (expected == form.hbm.end() ? HbmBytes{} : expected->second));
-                    read += bytes.read, write += bytes.write;
-                }
-                CHECK(read == counted.traffic.hbm_read);
-                CHECK(write == counted.traffic.hbm_write);
-                CHECK(counted.traffic.flops_matmul == form.flops_matmul);
-                CHECK(counted.traffic.flops_other == form.flops_other);
-                CHECK(counted.traffic.flops_exp == form.flops_exp);
-                if (!form.counts_sram) continue;
-                CHECK(counted.traffic.sram_read == form.sram_read);
-                CHECK(counted.traffic.sram_write == form.sram_write);
-                CHECK(counted.traffic.barriers == form.barriers);
             }
 }
 

@@ -1,6 +1,7 @@
 // The GPU's shape: the table, thread blocks per SM, waves, the papers' blocks against what fits, the roofline.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <set>
 
 #include "core/error.h"
@@ -114,6 +115,49 @@ TEST_CASE("occupancy: each resource limits in turn, and the reserved KiB counts"
     CHECK(occupancy(sm, {.shared_bytes = 81 * 1024}).blocks == 2);
     CHECK(occupancy(sm, {.shared_bytes = 81 * 1024 + 1}).blocks == 1);           // rounded up to 128 bytes
     CHECK(occupancy(limits(device("T4")), {.registers = 32}).by_shared > 1000);  // no limit without shared memory
+}
+
+TEST_CASE("thread blocks per SM equal those of NVIDIA's calculator, and a rule left out is seen") {
+    // From cuda_occupancy.h of the CUDA 13.0 toolkit, all of the SM's memory given to shared memory, opt-in limit
+    // raised.
+    struct Row {
+        const char* gpu;
+        std::array<int, 13> blocks;
+    };
+    constexpr std::array kRows = {
+        Row{"T4", {8, 3, 10, 3, 0, 1, 4, 4, 3, 1, 0, 16, 16}},
+        Row{"A100", {12, 4, 16, 3, 0, 1, 3, 4, 3, 1, 0, 32, 32}},
+        Row{"RTX 3090", {12, 4, 16, 3, 0, 1, 3, 4, 3, 1, 0, 16, 16}},
+        Row{"RTX 4090", {12, 4, 16, 3, 0, 1, 3, 4, 3, 1, 0, 24, 24}},
+        Row{"H100", {12, 4, 16, 3, 0, 1, 3, 4, 3, 1, 0, 32, 32}},
+        Row{"H200", {12, 4, 16, 3, 0, 1, 3, 4, 3, 1, 0, 32, 32}},
+        Row{"B200", {12, 4, 16, 3, 0, 1, 3, 4, 3, 1, 0, 32, 32}},
+    };
+    CHECK(kRows.size() == gpus().size());
+    for (const Row& row : kRows) {
+        CAPTURE(row.gpu);
+        const SmLimits& sm = limits(device(row.gpu));
+        const std::int64_t quarter = sm.shared_bytes / 4, own = quarter - sm.reserved_bytes,
+                           most = sm.shared_bytes_of_block;
+        const std::array<BlockUse, 13> uses = {
+            BlockUse{128, 37, 0}, {320, 37, 0},       {96, 40, 0},    {288, 72, 0},       {1024, 65, 0},
+            {160, 200, 0},        {256, 32, quarter}, {256, 32, own}, {256, 32, own + 1}, {32, 24, most},
+            {32, 24, most + 1},   {32, 16, 1000},     {32, 16, 2100},
+        };
+        for (std::size_t k = 0; k < uses.size(); ++k) {
+            CAPTURE(k);
+            CHECK(occupancy(sm, uses[k]).blocks == row.blocks[k]);
+        }
+    }
+    const SmLimits& sm = limits(device("A100"));
+    CHECK(sm.registers / (37 * 128) != kRows[1].blocks[0]);      // registers by thread: 13 blocks
+    CHECK(sm.registers / (200 * 32) / 5 != kRows[1].blocks[5]);  // without partitions: 2 blocks
+    SmLimits no_reserve = sm, bytewise = sm;
+    no_reserve.reserved_bytes = 0, bytewise.shared_granularity = 1;
+    CHECK(occupancy(no_reserve, {256, 32, sm.shared_bytes / 4}).blocks != kRows[1].blocks[6]);
+    const BlockUse split{32, 16, sm.shared_bytes / 31 - 1024};  // 31 blocks byte by byte
+    CHECK(occupancy(bytewise, split).blocks == 31);
+    CHECK(occupancy(sm, split).blocks == 30);
 }
 
 TEST_CASE("a block that cannot be launched is refused with both numbers") {

@@ -117,10 +117,9 @@ std::string rule_page(const Model& model) {
     page += fmt::format("           largest square block with these five tiles: {0} x {0}\n", rule.largest_square);
     if (!model.kernels) return page;
     const int limit = limits(model.gpu).shared_bytes_of_block;
-    page += fmt::format(
-        "  its own  {} of {} bytes for all on-chip tiles of {} (a kernel may keep some in "
-        "registers): {}\n",
-        model.kernels->rule_bytes, limit, model.algorithm.id, verdict(model.kernels->rule_bytes <= limit));
+    page += fmt::format("  its own  {} of {} bytes for all on-chip tiles of {}: {}\n", model.kernels->rule_bytes, limit,
+                        model.algorithm.id, verdict(model.kernels->rule_bytes <= limit));
+    page += "           (a real kernel may keep some of them in registers)\n";
     page +=
         fmt::format("           largest square block with its own tiles: {0} x {0}\n", model.kernels->largest_square);
     return page;
@@ -160,7 +159,7 @@ std::string kernels_page(const Model& model) {
             "           {} wave{} of at most {}; {} SMs busy, {} idle; last wave {}, {} SMs "
             "idle;\n           {:.1f} % of all places filled\n",
             w.waves, w.waves == 1 ? "" : "s", std::int64_t{o.blocks} * model.gpu.sms, w.busy_sms, w.idle_sms,
-            w.last_wave, w.idle_sms_at_end, 100 * w.filled);
+            thread_blocks(w.last_wave), w.idle_sms_at_end, 100 * w.filled);
     }
     if (model.problem.causal) page += "           (a causal mask gives them unequal work, which is not modelled)\n";
     return page;

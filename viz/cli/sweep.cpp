@@ -25,6 +25,7 @@ namespace {
 using io::Json;
 
 constexpr std::int64_t kMostValues = 10'000;
+constexpr double kMostTiles = 5e8;  // that counting visits, over all rows: about two minutes
 constexpr std::array<std::string_view, 7> kParameters = {"n", "d", "br", "bc", "sram", "batch", "heads"};
 constexpr std::array<std::string_view, 2> kForms = {"csv", "json"};
 constexpr const char* kColumns =
@@ -116,6 +117,25 @@ std::vector<const Algorithm*> read_algorithms(const std::vector<std::string>& ty
     return chosen;
 }
 
+// Tiles that counting visits: of one head, or for a backward pass of the heads that share K and V.
+double tiles(const Algorithm& algorithm, const Problem& p) {
+    const bool by_row = algorithm.mask_tiles == MaskTiles::Rows;
+    if (!by_row && algorithm.mask_tiles != MaskTiles::Blocks && algorithm.mask_tiles != MaskTiles::WarpRows) return 0;
+    const double heads = algorithm.forward.empty() ? 1 : p.heads / p.kv_heads;
+    return heads * (by_row ? p.n : p.row_blocks()) * p.col_blocks();
+}
+
+void refuse_endless(const Range& range, const std::vector<const Algorithm*>& chosen,
+                    const std::vector<Problem>& problems) {
+    double all = 0;
+    for (const Problem& problem : problems)
+        for (const Algorithm* algorithm : chosen) all += tiles(*algorithm, problem);
+    if (all > kMostTiles)
+        throw Error(
+            fmt::format("--vary {} visits {:.0f} tiles in all, the limit is {:.0f}", range.parameter, all, kMostTiles),
+            "use fewer values, larger blocks (--br, --bc) or fewer algorithms");
+}
+
 // One row per value and algorithm. All values are checked before the first is counted: a value that no problem can have
 // is wrong use; one whose tiles do not fit on chip, or that is too large to count, has a row that says so.
 std::vector<Row> counted(const Range& range, const std::vector<const Algorithm*>& chosen, ProblemOptions& options) {
@@ -130,6 +150,7 @@ std::vector<Row> counted(const Range& range, const std::vector<const Algorithm*>
             for (const std::string& warning : request.warnings) print_warning(warning);
         problems.push_back(request.problem);
     }
+    refuse_endless(range, chosen, problems);
     std::vector<Row> rows;
     for (std::size_t k = 0; k < problems.size(); ++k)
         for (const Algorithm* algorithm : chosen) {
