@@ -35,7 +35,7 @@ give_back "${presets[@]/#/build-}"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
-ctest --test-dir "$summary" --output-on-failure -j "$(nproc)" --timeout 600 "$@"
+ctest --test-dir "$summary" --output-on-failure -j "$(nproc)" --timeout 1200 "$@"
 result=$?
 give_back "${presets[@]/#/build-}"
 exit $result
