@@ -1,6 +1,7 @@
 // Stands in for the CUDA back end in a build without a CUDA toolkit.
 #include "core/error.h"
 #include "gpu/cuda/backend.h"
+#include "gpu/cuda/bench.h"
 
 namespace flashstep::gpu::cuda {
 
@@ -13,5 +14,9 @@ DeviceStatus status() {
 }
 
 std::string run(std::string_view, const AttentionShape&, Buffers&) { throw Error(status().message); }
+
+std::unique_ptr<BenchRun> prepare_bench(std::string_view, const AttentionShape&, const std::vector<BenchTensor>&) {
+    throw Error(status().message);
+}
 
 }  // namespace flashstep::gpu::cuda
