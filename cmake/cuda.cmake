@@ -41,3 +41,13 @@ set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 set(FLASHSTEP_HAS_CUDA ON)
 message(STATUS "CUDA back end: CUDA ${CUDAToolkit_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)75")
+  message(STATUS "CUDA back end: on sm_75 there is no bf16, no fa2_forward_5_cp_async and what follows it, "
+    "and no fa2_backward_3_mma: they start at sm_80")
+endif()
+# PTX is there unless every architecture is asked for as machine code alone; a later device compiles it.
+set(FLASHSTEP_CUDA_NOT_REAL ${CMAKE_CUDA_ARCHITECTURES})
+list(FILTER FLASHSTEP_CUDA_NOT_REAL EXCLUDE REGEX "-real$|^native$")
+if(FLASHSTEP_CUDA_NOT_REAL)
+  add_compile_definitions($<$<COMPILE_LANGUAGE:CUDA>:FLASHSTEP_CUDA_PTX>)
+endif()

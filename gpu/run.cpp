@@ -312,6 +312,7 @@ KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inp
     run.where = options.where;
     if (options.where == Where::Recorded) throw Error("a recorded run is read from its file, not run");
     if (options.where == Where::Host) check_target(kernel, problem.dtype, options.target);
+    if (options.where == Where::LiveCuda) check_device(kernel, problem.dtype, device_status());
     const Rung& row = rung(kernel.id);
     const AttentionShape shape = shape_of(kernel, problem);
     const Reads reads(row, shape, kernel, problem, inputs);
@@ -333,5 +334,25 @@ std::map<std::string, TensorBytes> own_bytes(const KernelInfo& kernel, const Pro
 }
 
 DeviceStatus device_status() { return cuda::status(); }
+
+void check_device(const KernelInfo& kernel, DType dtype, const DeviceStatus& device) {
+    if (!device.available) throw Error(device.message);
+    const std::vector<int> targets = targets_of(kernel, dtype);
+    // Machine code for a target runs on later devices of its generation: sm_80's on sm_87.
+    const auto serve = [&](int architecture) {
+        return std::ranges::any_of(
+            targets, [&](int target) { return target / 10 == architecture / 10 && target <= architecture; });
+    };
+    if (serve(device.code)) return;
+    if (serve(device.capability)) {
+        throw Error(
+            fmt::format("{} in {} runs on sm_{}; what {} (sm_{}) runs of this build is code for sm_{}", kernel.id,
+                        name(dtype), fmt::join(targets, ", sm_"), device.name, device.capability, device.code),
+            fmt::format("configure with {}-real in CMAKE_CUDA_ARCHITECTURES", device.capability));
+    }
+    throw Error(fmt::format("{} in {} runs on sm_{}, not on sm_{} ({})", kernel.id, name(dtype),
+                            fmt::join(targets, ", sm_"), device.capability, device.name),
+                "on the host the executor runs it (--on host)");
+}
 
 }  // namespace flashstep::gpu

@@ -9,6 +9,7 @@
 #include "core/kernel_run.h"
 #include "core/problem.h"
 #include "gpu/checks.h"
+#include "gpu/device_status.h"
 #include "gpu/registry.h"
 
 namespace flashstep::gpu {
@@ -40,12 +41,10 @@ void check_runnable(const KernelInfo& kernel, const Problem& problem);
 // HBM bytes by tensor that the kernel's own closed form gives (its header states it), for the whole batch.
 std::map<std::string, TensorBytes> own_bytes(const KernelInfo& kernel, const Problem& problem);
 
-struct DeviceStatus {
-    bool built;           // this build has the CUDA back end
-    bool available;       // and a device can run it
-    std::string name;     // "NVIDIA ..." or empty
-    std::string message;  // why not, in one line; or driver and runtime versions
-};
+// Never throws: what is missing is in the message.
 DeviceStatus device_status();
+// Throws Error naming kernel, number format, device and targets, if the device is none, or none of the kernel's
+// targets, or runs only such code of this build as was made for another target.
+void check_device(const KernelInfo& kernel, DType dtype, const DeviceStatus& device);
 
 }  // namespace flashstep::gpu

@@ -5,10 +5,7 @@
 
 namespace flashstep::gpu::cuda {
 
-DeviceStatus status() {
-    DeviceQuery query = query_device();
-    return {.built = true, .available = query.available, .name = query.name, .message = query.message};
-}
+DeviceStatus status() { return query_device(); }
 
 std::string run(std::string_view kernel, const AttentionShape& shape, Buffers& buffers) {
     std::vector<DeviceTensor> tensors;

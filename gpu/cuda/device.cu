@@ -1,6 +1,8 @@
 // Device queries, and one run of a kernel from upload to download.
 #include "gpu/cuda/device.h"
 
+#include <algorithm>
+
 #include "gpu/cuda/machine.cuh"
 
 namespace flashstep::gpu::cuda {
@@ -11,40 +13,97 @@ std::string version(int number) {  // 13000 is 13.0
     return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
+constexpr int kLeastCapability = 75;
+
+// Fills in what there is, and why it cannot be used; `message` stays empty where it can.
+void look_at_device(DeviceStatus& status) {
+    int runtime = 0, driver = 0, count = 0, device = 0;
+    CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
+    status.runtime = version(runtime);
+    CUDA_CHECK(cudaDriverGetVersion(&driver));
+    if (driver == 0) {
+        status.message = "no CUDA device: no driver (CUDA runtime " + status.runtime + "); install NVIDIA's driver";
+        return;
+    }
+    status.driver = version(driver);
+    if (const cudaError_t counted = cudaGetDeviceCount(&count); counted == cudaErrorInsufficientDriver) {
+        cudaGetLastError();
+        status.message = "no CUDA device: the driver is for CUDA " + status.driver + ", needed is " + status.runtime +
+                         "; install a later driver";
+        return;
+    } else if (counted == cudaErrorNoDevice || (counted == cudaSuccess && count == 0)) {
+        cudaGetLastError();
+        status.message = "no CUDA device (driver CUDA " + status.driver + ", CUDA runtime " + status.runtime +
+                         "); where CUDA_VISIBLE_DEVICES is set, it hides the others";
+        return;
+    } else {
+        check(counted, "cudaGetDeviceCount(&count)", __FILE__, __LINE__);
+    }
+    CUDA_CHECK(cudaGetDevice(&device));
+    cudaDeviceProp properties{};
+    CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+    status.name = properties.name;
+    status.capability = properties.major * 10 + properties.minor;
+    status.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+    status.code = code_for(status.capability, built_architectures(), built_with_ptx());
+    const std::string what = status.name + " is sm_" + std::to_string(status.capability);
+    const std::string other = count > 1 ? ", or choose another device with CUDA_VISIBLE_DEVICES" : "";
+    if (status.capability < kLeastCapability) {
+        status.message = "no usable CUDA device: " + what + ", needed is sm_" + std::to_string(kLeastCapability) +
+                         " or later" + other;
+    } else if (status.code == 0) {
+        std::string built;
+        for (int architecture : built_architectures())
+            built += (built.empty() ? "sm_" : ", sm_") + std::to_string(architecture);
+        status.message = "no usable CUDA device: " + what + ", this build has code for " + built + "; configure with " +
+                         std::to_string(status.capability) + "-real in CMAKE_CUDA_ARCHITECTURES" + other;
+    }
+}
+
 }  // namespace
 
-DeviceQuery query_device() {
-    int runtime = 0, driver = 0, count = 0;
-    cudaRuntimeGetVersion(&runtime);
-    cudaDriverGetVersion(&driver);  // 0: no driver
-    const cudaError_t code = cudaGetDeviceCount(&count);
-    cudaGetLastError();
-    const std::string built = "CUDA runtime " + version(runtime);
-    if (driver == 0) return {false, {}, "no CUDA device: no driver (" + built + ")"};
-    if (code == cudaErrorInsufficientDriver) {
-        return {false,
-                {},
-                "no CUDA device: the driver supports CUDA " + version(driver) + ", needed is " + version(runtime)};
+std::vector<int> built_architectures() {
+    std::vector<int> architectures{__CUDA_ARCH_LIST__};
+    for (int& architecture : architectures) architecture /= 10;  // 750 is sm_75
+    return architectures;
+}
+
+bool built_with_ptx() {
+#ifdef FLASHSTEP_CUDA_PTX
+    return true;
+#else
+    return false;
+#endif
+}
+
+int code_for(int capability, const std::vector<int>& architectures, bool ptx) {
+    int machine_code = 0, intermediate = 0;
+    for (int architecture : architectures) {
+        if (architecture > capability) continue;
+        if (ptx) intermediate = std::max(intermediate, architecture);
+        if (architecture / 10 == capability / 10) machine_code = std::max(machine_code, architecture);
     }
-    if (code != cudaSuccess) {
-        return {false, {}, std::string("no CUDA device: ") + cudaGetErrorString(code) + " (" + built + ")"};
+    return machine_code > 0 ? machine_code : intermediate;
+}
+
+DeviceStatus query_device() {
+    DeviceStatus status{.built = true};
+    try {
+        look_at_device(status);
+    } catch (const Error& error) {
+        status.message = std::string("no usable CUDA device: ") + error.what() + "; " + error.hint();
     }
-    if (count == 0) return {false, {}, "no CUDA device (" + built + ")"};
-    cudaDeviceProp properties;
-    if (const cudaError_t failed = cudaGetDeviceProperties(&properties, 0); failed != cudaSuccess) {
-        cudaGetLastError();
-        return {false, {}, std::string("no usable CUDA device: ") + cudaGetErrorString(failed)};
+    if (status.message.empty()) {
+        status.available = true;
+        status.message = "sm_" + std::to_string(status.capability) + ", driver CUDA " + status.driver +
+                         ", CUDA runtime " + status.runtime;
     }
-    const std::string target = "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
-    if (properties.major * 10 + properties.minor < 75) {
-        return {false, properties.name, std::string(properties.name) + " is " + target + ", needed is sm_75 or later"};
-    }
-    return {true, properties.name, target + ", driver CUDA " + version(driver) + ", " + built};
+    return status;
 }
 
 std::string run_on_device(std::string_view kernel, const AttentionShape& shape,
                           const std::vector<DeviceTensor>& tensors, const Probe* probe, std::vector<float>* probed) {
-    const DeviceQuery device = query_device();
+    const DeviceStatus device = query_device();
     if (!device.available) throw Error(device.message);
     int current = 0, opt_in = 0;
     CUDA_CHECK(cudaGetDevice(&current));
@@ -53,7 +112,7 @@ std::string run_on_device(std::string_view kernel, const AttentionShape& shape,
     std::vector<DeviceBuffer> buffers;
     std::vector<Machine::Tensor> named;
     for (const DeviceTensor& tensor : tensors) {
-        DeviceBuffer& buffer = buffers.emplace_back(static_cast<std::int64_t>(tensor.values->size()));
+        DeviceBuffer& buffer = buffers.emplace_back(static_cast<std::int64_t>(tensor.values->size()), tensor.name);
         if (tensor.input) {
             buffer.upload(tensor.values->data());
         } else {
@@ -62,7 +121,8 @@ std::string run_on_device(std::string_view kernel, const AttentionShape& shape,
         named.push_back({tensor.name, buffer.data(), tensor.element_bytes});
     }
     Machine machine(named.data(), static_cast<int>(named.size()), opt_in, device.name);
-    DeviceBuffer captured(probe ? static_cast<std::int64_t>(probed->size() * sizeof(float)) : 0);
+    DeviceBuffer captured(probe ? static_cast<std::int64_t>(probed->size() * sizeof(float)) : 0,
+                          "what the probe captures");
     Probe on_device{};
     if (probe) {
         captured.upload(probed->data());  // its marks for places not captured

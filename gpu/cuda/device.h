@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/device_status.h"
 #include "gpu/launch.h"
 
 namespace flashstep::gpu {
@@ -15,11 +16,17 @@ struct Probe;
 
 namespace flashstep::gpu::cuda {
 
-struct DeviceQuery {
-    bool available;
-    std::string name, message;
-};
-DeviceQuery query_device();
+// Never throws: a call that fails is in the message, with file, line, name and hint.
+DeviceStatus query_device();
+using DeviceQuery = DeviceStatus;
+
+// The architectures that this build has code for, and whether there is PTX among it, which later ones can compile.
+std::vector<int> built_architectures();
+bool built_with_ptx();
+
+// Which of the architectures a device of this compute capability runs the code of: the latest of its generation that is
+// not later than itself, else, by PTX, the latest that is not later; 0: none.
+int code_for(int capability, const std::vector<int>& architectures, bool ptx);
 
 // One tensor: uploaded if it is an input, else poisoned with NaN on the device, and downloaded afterwards.
 struct DeviceTensor {

@@ -41,8 +41,13 @@ class Machine {
         }
         const dim3 grid(launch.grid.x, launch.grid.y, launch.grid.z);
         const dim3 block(launch.block.x, launch.block.y, launch.block.z);
-        kernel<<<grid, block, static_cast<std::size_t>(launch.shared_bytes)>>>(static_cast<Parameters>(arguments)...);
-        CUDA_CHECK(cudaGetLastError());
+        // Not <<<>>>: it drops the result, and keeps the kernel's handle for good, though looking it up had failed.
+        const auto start = [&](Parameters... parameters) {
+            void* places[] = {&parameters...};
+            CUDA_CHECK(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, places,
+                                        static_cast<std::size_t>(launch.shared_bytes), nullptr));
+        };
+        start(static_cast<Parameters>(arguments)...);
     }
 
   private:
