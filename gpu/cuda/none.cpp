@@ -6,11 +6,9 @@
 namespace flashstep::gpu::cuda {
 
 DeviceStatus status() {
-    return {
-        .built = false,
-        .available = false,
-        .name = {},
-        .message = "this build has no CUDA back end (configured without a CUDA toolkit, or with FLASHSTEP_CUDA=OFF)"};
+    DeviceStatus none;
+    none.message = "this build has no CUDA back end (configured without a CUDA toolkit, or with FLASHSTEP_CUDA=OFF)";
+    return none;
 }
 
 std::string run(std::string_view, const AttentionShape&, Buffers&) { throw Error(status().message); }
