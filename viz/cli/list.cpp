@@ -1,11 +1,14 @@
 // flashstep list: what there is.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "core/algorithms.h"
 #include "core/faults.h"
 #include "gpu/registry.h"
+#include "gpu/run.h"
 #include "lessons/lessons.h"
 #include "lessons/presets.h"
 #include "viz/cli/commands.h"
@@ -28,7 +31,7 @@ Json list_json() {
         Json row = {{"id", std::string(k.id)}, {"algorithm", std::string(k.algorithm)}, {"dtypes", Json::array()}};
         for (const DType dtype : k.dtypes) row["dtypes"].push_back(std::string(name(dtype)));
         row["d"] = k.head_dims.empty() ? Json("any") : Json(k.head_dims);
-        row["targets"] = k.targets;
+        for (const DType dtype : k.dtypes) row["targets"][std::string(name(dtype))] = gpu::targets_of(k, dtype);
         json["kernels"].push_back(std::move(row));
     }
     for (const Preset& p : presets())
@@ -44,6 +47,16 @@ Json list_json() {
     return json;
 }
 
+// "sm_75, sm_80", or what each number format has where they differ.
+std::string targets_text(const gpu::KernelInfo& k) {
+    const auto all = [&](DType dtype) { return fmt::format("sm_{}", fmt::join(gpu::targets_of(k, dtype), ", sm_")); };
+    const std::string own = all(k.dtypes.front());
+    if (std::ranges::all_of(k.dtypes, [&](DType dtype) { return all(dtype) == own; })) return own;
+    std::vector<std::string> parts;
+    for (const DType dtype : k.dtypes) parts.push_back(fmt::format("{} on {}", name(dtype), all(dtype)));
+    return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 std::string list_page() {
     std::string page = "Algorithms (flashstep trace ID, flashstep count ID)\n";
     const auto row = [&](std::string_view id, std::string_view title) {
@@ -55,9 +68,9 @@ std::string list_page() {
         row(k.id, k.title);
         std::vector<std::string_view> formats;
         for (const DType dtype : k.dtypes) formats.push_back(name(dtype));
-        page += fmt::format("  {:<24} mirror {}; {}; d {}; sm_{}\n", "", k.algorithm, fmt::join(formats, ", "),
-                            k.head_dims.empty() ? "any" : fmt::format("{}", fmt::join(k.head_dims, ", ")),
-                            fmt::join(k.targets, ", sm_"));
+        page += fmt::format("  {:<24} mirror {}; {}; d {}\n", "", k.algorithm, fmt::join(formats, ", "),
+                            k.head_dims.empty() ? "any" : fmt::format("{}", fmt::join(k.head_dims, ", ")));
+        page += fmt::format("  {:<24} {}\n", "", targets_text(k));
     }
     page += "\nPresets (--preset ID)\n";
     for (const Preset& p : presets()) row(p.id, p.title);
