@@ -56,6 +56,7 @@ int parse_and_run(int argc, char** argv, const WindowHooks* window) {
                                            add_sweep(app),
                                            add_model(app),
                                            add_check(app),
+                                           add_device(app),
                                            add_shot(app, window, std::vector<std::string>(argv, argv + argc)),
                                            add_bench(app, window)};
     try {
