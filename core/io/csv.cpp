@@ -17,24 +17,6 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\f\v";
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(kSpace);
-    return first == std::string_view::npos ? std::string_view()
-                                           : text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
-// Takes the next line off `text`; a line ends in \n, \r\n or \r.
-std::string_view next_line(std::string_view& text) {
-    const std::size_t end = text.find_first_of("\r\n");
-    const std::string_view line = text.substr(0, end);
-    if (end == std::string_view::npos) {
-        text = {};
-    } else {
-        text.remove_prefix(end + (text.substr(end).starts_with("\r\n") ? 2 : 1));
-    }
-    return line;
-}
-
 class CsvParser {
   public:
     explicit CsvParser(const std::string& name) : name_(name) {}
@@ -105,6 +87,23 @@ class CsvParser {
 };
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(kSpace);
+    return first == std::string_view::npos ? std::string_view()
+                                           : text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::string_view next_line(std::string_view& text) {
+    const std::size_t end = text.find_first_of("\r\n");
+    const std::string_view line = text.substr(0, end);
+    if (end == std::string_view::npos) {
+        text = {};
+    } else {
+        text.remove_prefix(end + (text.substr(end).starts_with("\r\n") ? 2 : 1));
+    }
+    return line;
+}
 
 Matrix parse_csv(std::string_view text, const std::string& name) { return CsvParser(name).parse(text); }
 

@@ -13,4 +13,8 @@ namespace flashstep::io {
 Matrix parse_csv(std::string_view text, const std::string& name);
 Matrix read_csv(const std::string& path);
 
+// For readers of other text tables.
+std::string_view next_line(std::string_view& text);  // takes a line off `text`; it ends in \n, \r\n or \r
+std::string_view trimmed(std::string_view text);     // without white space around it
+
 }  // namespace flashstep::io

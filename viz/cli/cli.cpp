@@ -58,7 +58,8 @@ int parse_and_run(int argc, char** argv, const WindowHooks* window) {
                                            add_check(app),
                                            add_device(app),
                                            add_shot(app, window, std::vector<std::string>(argv, argv + argc)),
-                                           add_bench(app, window)};
+                                           add_bench(app, window),
+                                           add_ncu(app)};
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp& help) {
