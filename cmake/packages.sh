@@ -10,7 +10,7 @@ packages_run=(
     xvfb xauth                                                                             # `flashstep shot` without a display
 )
 packages_test=(
-    doctest-dev clang xdotool libvalijson-dev
+    doctest-dev clang xdotool libvalijson-dev python3
 )
 
 say() { printf 'flashstep: %s\n' "$*" >&2; }

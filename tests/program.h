@@ -53,11 +53,10 @@ struct Output {
     std::string out, err;
 };
 
-// Without a display, unless `environment` (NAME=value) says otherwise: later entries win.
-inline Output run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) {
+// Runs `words`, the first of which is a program (a path, or a name to be looked up). Without a display, unless
+// `environment` (NAME=value) says otherwise: later entries win.
+inline Output run_words(std::vector<std::string> words, const std::vector<std::string>& environment = {}) {
     const TemporaryFolder folder;
-    std::vector<std::string> words = {FLASHSTEP_BINARY};
-    words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv, envp;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
@@ -81,12 +80,19 @@ inline Output run_program(const std::vector<std::string>& arguments, const std::
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT, 0600);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT, 0600);
     pid_t child = 0;
-    const int failed = ::posix_spawn(&child, FLASHSTEP_BINARY, &actions, nullptr, argv.data(), envp.data());
+    const int failed = ::posix_spawnp(&child, argv.front(), &actions, nullptr, argv.data(), envp.data());
     posix_spawn_file_actions_destroy(&actions);
-    if (failed) return {-1, "", "cannot start " FLASHSTEP_BINARY};
+    if (failed) return {-1, "", "cannot start " + words.front()};
     int status = 0;
     ::waitpid(child, &status, 0);
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_of(out), text_of(err)};
+}
+
+// The same for flashstep with `arguments`.
+inline Output run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) {
+    std::vector<std::string> words = {FLASHSTEP_BINARY};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return run_words(std::move(words), environment);
 }
 
 }  // namespace flashstep::testing
