@@ -48,101 +48,54 @@ std::map<std::string, TensorBytes> fa2_bytes(const AttentionShape& p) {
     return bytes;
 }
 
-void fa2_1_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
-    launch_traced(probe, [&](auto tracer) { launch_fa2_forward_1_tile(machine, p, tracer); });
-}
+using LaunchOnHost = void (*)(simt::Executor&, const AttentionShape&, const Probe*);
 
-void fa2_2_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
-    launch_traced(probe, [&](auto tracer) { launch_fa2_forward_2_warps(machine, p, tracer); });
-}
-
-void fa2_3_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
-    probe ? launch_fa2_forward_3_mma(machine, p, *probe) : launch_fa2_forward_3_mma(machine, p, NoProbe{});
-}
-
-void fa2_4_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
-    probe ? launch_fa2_forward_4_swizzle(machine, p, *probe) : launch_fa2_forward_4_swizzle(machine, p, NoProbe{});
-}
-
-void fa2_5_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
-    probe ? launch_fa2_forward_5_cp_async(machine, p, *probe) : launch_fa2_forward_5_cp_async(machine, p, NoProbe{});
-}
-
-void fa2_6_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
-    probe ? launch_fa2_forward_6_exp2(machine, p, *probe) : launch_fa2_forward_6_exp2(machine, p, NoProbe{});
-}
-
-void fa2_7_on_host(simt::Executor& machine, const AttentionShape& p, const Probe* probe) {
-    probe ? launch_fa2_forward_7_registers(machine, p, *probe) : launch_fa2_forward_7_registers(machine, p, NoProbe{});
+Rung fa2_rung(std::string_view id, std::int64_t (*shared_bytes)(const AttentionShape&), LaunchOnHost launch) {
+    return {.id = id,
+            .as_tiled = nullptr,
+            .tensors = fa2_tensors,
+            .slots = fa2_slots(),
+            .launches = 1,
+            .shared_bytes = shared_bytes,
+            .blocks = fa2_blocks,
+            .launch_on_host = launch,
+            .bytes = fa2_bytes};
 }
 
 }  // namespace
 
 std::span<const Rung> forward_rungs() {
+    using simt::Executor;
+    using Shape = AttentionShape;
     static const std::array<Rung, 7> rungs{{
-        {.id = "fa2_forward_1_tile",
-         .as_tiled = nullptr,
-         .tensors = fa2_tensors,
-         .slots = fa2_slots(),
-         .launches = 1,
-         .shared_bytes = fa2_forward_1_tile_shared_bytes,
-         .blocks = fa2_blocks,
-         .launch_on_host = fa2_1_on_host,
-         .bytes = fa2_bytes},
-        {.id = "fa2_forward_2_warps",
-         .as_tiled = nullptr,
-         .tensors = fa2_tensors,
-         .slots = fa2_slots(),
-         .launches = 1,
-         .shared_bytes = fa2_forward_2_warps_shared_bytes,
-         .blocks = fa2_blocks,
-         .launch_on_host = fa2_2_on_host,
-         .bytes = fa2_bytes},
-        {.id = "fa2_forward_3_mma",
-         .as_tiled = nullptr,
-         .tensors = fa2_tensors,
-         .slots = fa2_slots(),
-         .launches = 1,
-         .shared_bytes = fa2_forward_3_mma_shared_bytes,
-         .blocks = fa2_blocks,
-         .launch_on_host = fa2_3_on_host,
-         .bytes = fa2_bytes},
-        {.id = "fa2_forward_4_swizzle",
-         .as_tiled = nullptr,
-         .tensors = fa2_tensors,
-         .slots = fa2_slots(),
-         .launches = 1,
-         .shared_bytes = fa2_forward_4_swizzle_shared_bytes,
-         .blocks = fa2_blocks,
-         .launch_on_host = fa2_4_on_host,
-         .bytes = fa2_bytes},
-        {.id = "fa2_forward_5_cp_async",
-         .as_tiled = nullptr,
-         .tensors = fa2_tensors,
-         .slots = fa2_slots(),
-         .launches = 1,
-         .shared_bytes = fa2_forward_5_cp_async_shared_bytes,
-         .blocks = fa2_blocks,
-         .launch_on_host = fa2_5_on_host,
-         .bytes = fa2_bytes},
-        {.id = "fa2_forward_6_exp2",
-         .as_tiled = nullptr,
-         .tensors = fa2_tensors,
-         .slots = fa2_slots(),
-         .launches = 1,
-         .shared_bytes = fa2_forward_6_exp2_shared_bytes,
-         .blocks = fa2_blocks,
-         .launch_on_host = fa2_6_on_host,
-         .bytes = fa2_bytes},
-        {.id = "fa2_forward_7_registers",
-         .as_tiled = nullptr,
-         .tensors = fa2_tensors,
-         .slots = fa2_slots(),
-         .launches = 1,
-         .shared_bytes = fa2_forward_7_registers_shared_bytes,
-         .blocks = fa2_blocks,
-         .launch_on_host = fa2_7_on_host,
-         .bytes = fa2_bytes},
+        fa2_rung("fa2_forward_1_tile", fa2_forward_1_tile_shared_bytes,
+                 [](Executor& m, const Shape& p, const Probe* probe) {
+                     launch_traced(probe, [&](auto t) { launch_fa2_forward_1_tile(m, p, t); });
+                 }),
+        fa2_rung("fa2_forward_2_warps", fa2_forward_2_warps_shared_bytes,
+                 [](Executor& m, const Shape& p, const Probe* probe) {
+                     launch_traced(probe, [&](auto t) { launch_fa2_forward_2_warps(m, p, t); });
+                 }),
+        fa2_rung("fa2_forward_3_mma", fa2_forward_3_mma_shared_bytes,
+                 [](Executor& m, const Shape& p, const Probe* probe) {
+                     launch_traced(probe, [&](auto t) { launch_fa2_forward_3_mma(m, p, t); });
+                 }),
+        fa2_rung("fa2_forward_4_swizzle", fa2_forward_4_swizzle_shared_bytes,
+                 [](Executor& m, const Shape& p, const Probe* probe) {
+                     launch_traced(probe, [&](auto t) { launch_fa2_forward_4_swizzle(m, p, t); });
+                 }),
+        fa2_rung("fa2_forward_5_cp_async", fa2_forward_5_cp_async_shared_bytes,
+                 [](Executor& m, const Shape& p, const Probe* probe) {
+                     launch_traced(probe, [&](auto t) { launch_fa2_forward_5_cp_async(m, p, t); });
+                 }),
+        fa2_rung("fa2_forward_6_exp2", fa2_forward_6_exp2_shared_bytes,
+                 [](Executor& m, const Shape& p, const Probe* probe) {
+                     launch_traced(probe, [&](auto t) { launch_fa2_forward_6_exp2(m, p, t); });
+                 }),
+        fa2_rung("fa2_forward_7_registers", fa2_forward_7_registers_shared_bytes,
+                 [](Executor& m, const Shape& p, const Probe* probe) {
+                     launch_traced(probe, [&](auto t) { launch_fa2_forward_7_registers(m, p, t); });
+                 }),
     }};
     return rungs;
 }

@@ -5,7 +5,11 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <thread>
 
+#include "gpu/executor_costs.h"
+#include "viz/cli/bench_device.h"
+#include "viz/cli/check_jobs.h"
 #include "viz/cli/commands.h"
 #include "viz/cli/lookup.h"
 #include "viz/cli/numbers.h"
@@ -33,15 +37,19 @@ double median_ms(int runs, const std::function<void()>& work) {
     return times[times.size() / 2];
 }
 
-Measure executor(int runs, gpu::Checks checks, const std::string& note) {
-    const gpu::KernelInfo& kernel = kernel_named("fa2_forward_1_tile");
-    const Problem problem = square(512, 64, 32);
+// A kernel on the executor, in its own blocks or those of the problem, with the probe-free kernel.
+Measure executor(int runs, const std::string& id, Problem problem, gpu::Checks checks) {
+    const gpu::KernelInfo& kernel = kernel_named(id);
+    problem.dtype = kernel.dtypes.front(), problem.base2 = kernel.base2;
+    if (kernel.br > 0) problem.br = kernel.br, problem.bc = kernel.bc;
     const Inputs inputs = make_inputs(problem);
     gpu::RunOptions options;
     options.checks = checks;
     options.capture = gpu::Capture::Off;
-    return {fmt::format("executor: fa2_forward_1_tile N=512 d=64, checks {}", checks == gpu::Checks::On ? "on" : "off"),
-            median_ms(runs, [&] { gpu::run_kernel(kernel, problem, inputs, options); }), "ms", note};
+    return {fmt::format("executor: {} N={} d={}, checks {}", id, problem.n, problem.d,
+                        checks == gpu::Checks::On ? "on" : "off"),
+            median_ms(runs, [&] { gpu::run_kernel(kernel, problem, inputs, options); }), "ms",
+            fmt::format("B_r={} B_c={}, one head, one CPU thread", problem.br, problem.bc)};
 }
 
 struct Group {
@@ -80,10 +88,38 @@ Group record_all(int runs) {
     return group;
 }
 
+// The last forward rung of the ladder.
+std::string best_forward() {
+    std::string id;
+    for (const gpu::KernelInfo& kernel : gpu::kernels())
+        if (kernel.algorithm == "fa2_forward") id = kernel.id;
+    return id;
+}
+
 Group executor_all(int runs) {
-    return {"kernels on the CPU by the executor",
-            {executor(runs, gpu::Checks::Off, "B=32, one CPU thread"),
-             executor(runs, gpu::Checks::On, "races, bounds, poison, divergence")}};
+    Group group{"kernels on the CPU by the executor", {}};
+    for (const gpu::Checks checks : {gpu::Checks::Off, gpu::Checks::On}) {
+        group.measures.push_back(executor(runs, "fa2_forward_1_tile", square(512, 64, 32), checks));
+        group.measures.push_back(executor(runs, best_forward(), square(1024, 64, 64), checks));
+    }
+    std::vector<Job> jobs = jobs_of_table(nullptr);
+    const auto run = [](const Job& job) { return job.outcome.left_out.empty(); };
+    const auto count = std::ranges::count_if(jobs, run);
+    const double ms = median_ms(1, [&] { run_jobs(jobs, Where::Host, nullptr); });
+    group.measures.push_back(
+        {"check all", ms / 1000, "s",
+         fmt::format("{} runs with their mirrors, {} CPU threads, once{}", count,
+                     std::max(1u, std::thread::hardware_concurrency()), all_equal(jobs) ? "" : "; NOT all equal")});
+    return group;
+}
+
+Group executor_words() {
+    Group group{"what the executor's words cost, of CPU time", {}};
+    for (const gpu::Checks checks : {gpu::Checks::Off, gpu::Checks::On})
+        for (const gpu::ExecutorCost& cost : gpu::executor_costs(checks))
+            group.measures.push_back({fmt::format("{}, checks {}", cost.what, checks == gpu::Checks::On ? "on" : "off"),
+                                      cost.nanoseconds, "ns", fmt::format("{} counted", cost.counted)});
+    return group;
 }
 
 // How the time of a count grows with N. A count visits every tile, T_r x T_c of them.
@@ -138,9 +174,27 @@ io::Json bench_json(const std::vector<Group>& groups, const std::vector<Growth>&
 
 struct State {
     explicit State(CLI::App& command) : json(command) {}
-    std::string runs = "5";
+    std::string runs = "5", kernel;
+    bool device = false, schedule = false;
     JsonOption json;
 };
+
+int run_schedule(const State& state) {
+    if (!state.json.on()) throw Error("--schedule prints JSON", "add --json or --json=FILE");
+    state.json.write(schedule_json());
+    return kOk;
+}
+
+int run_on_device(const State& state) {
+    const gpu::DeviceStatus device = gpu::device_status();
+    if (!device.available) {
+        print_note(fmt::format("nothing is measured: {}", device.message));
+        return kUnavailable;
+    }
+    const std::vector<gpu::BenchRow> rows = run_device_bench(state.kernel);
+    if (state.json.on()) state.json.write(results_json(device, today(), rows));
+    return kOk;
+}
 
 }  // namespace
 
@@ -148,9 +202,16 @@ Command add_bench(CLI::App& app, const WindowHooks* window) {
     CLI::App* command = app.add_subcommand("bench", "Measures the program on this machine");
     const auto state = std::make_shared<State>(*command);
     command->add_option("--runs", state->runs, "runs of each measure; the median is shown (5)")->type_name("COUNT");
+    command->add_flag("--device", state->device, "the ladder on a GPU instead (L2 flushed, CUDA events, median)");
+    command->add_option("--kernel", state->kernel, "with --device: this one only (flashstep list)")->type_name("ID");
+    command->add_flag("--schedule", state->schedule, "the shapes of --device, as JSON");
     return {command, [state, window] {
+                if (state->device && state->schedule) throw Error("--device and --schedule exclude each other");
+                if (!state->kernel.empty() && !state->device) throw Error("--kernel goes with --device");
+                if (state->schedule) return run_schedule(*state);
+                if (state->device) return run_on_device(*state);
                 const int runs = static_cast<int>(whole_number("--runs", state->runs, 1, 1000));
-                std::vector<Group> groups = {count_all(runs), record_all(runs), executor_all(runs)};
+                std::vector<Group> groups = {count_all(runs), record_all(runs), executor_all(runs), executor_words()};
                 if (window) groups.push_back({"the app", window->measures()});
                 const std::vector<Growth> growth = count_growth(runs);
                 if (state->json.on())

@@ -3,15 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <map>
 #include <memory>
-#include <set>
-#include <thread>
 
 #include "core/io/trace_json.h"
-#include "gpu/check_table.h"
-#include "viz/cli/check_outcome.h"
+#include "viz/cli/check_jobs.h"
 #include "viz/cli/commands.h"
 #include "viz/cli/names.h"
 #include "viz/cli/output.h"
@@ -31,36 +27,6 @@ struct State {
     JsonOption json;
 };
 
-struct Job {
-    Outcome outcome;  // left_out says why it is not run
-    Request request;
-};
-
-Job make_job(const gpu::KernelInfo& kernel, Request request, const Fault* fault) {
-    Job job{{.kernel = &kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}},
-            std::move(request)};
-    try {
-        gpu::check_runnable(kernel, job.request.problem);
-        if (fault && fault->algorithm != kernel.algorithm)
-            throw Error(fmt::format("--fault {} is one of {}, {} mirrors {}", fault->id, fault->algorithm, kernel.id,
-                                    kernel.algorithm));
-    } catch (const Error& error) { job.outcome.left_out = error.what(); }
-    return job;
-}
-
-// Every kernel on every shape of the table.
-std::vector<Job> jobs_of_table(const Fault* fault) {
-    std::vector<Job> jobs;
-    for (const gpu::KernelInfo& kernel : gpu::kernels())
-        for (const gpu::CheckShape& shape : gpu::check_table()) {
-            const Problem problem = gpu::problem_of(shape, kernel);
-            jobs.push_back(make_job(kernel, {problem, gpu::inputs_of(shape, problem), {}}, fault));
-            std::string& reason = jobs.back().outcome.left_out;
-            if (reason.empty()) reason = gpu::left_out(shape, kernel);
-        }
-    return jobs;
-}
-
 // The chosen kernels on the problem that was typed. Wrong use is found here, before anything runs.
 std::vector<Job> jobs_of_problem(const State& state, const std::vector<const gpu::KernelInfo*>& chosen,
                                  const Fault* fault) {
@@ -76,31 +42,6 @@ std::vector<Job> jobs_of_problem(const State& state, const std::vector<const gpu
         print_note(fmt::format("{} is left out: {}", kernel->id, reason));
     }
     return jobs;
-}
-
-// On as many threads as there are cores: the executor keeps its state to itself. A device takes one at a time.
-void run_jobs(std::vector<Job>& jobs, Where where, const Fault* fault) {
-    std::atomic<std::size_t> next = 0;
-    std::exception_ptr wrong_use;
-    std::atomic<bool> failed = false;
-    const auto work = [&] {
-        for (std::size_t k = next++; k < jobs.size() && !failed; k = next++) {
-            Job& job = jobs[k];
-            if (!job.outcome.left_out.empty()) continue;
-            try {
-                job.outcome = check_one(*job.outcome.kernel, job.request, where, fault);
-            } catch (...) {
-                if (!failed.exchange(true)) wrong_use = std::current_exception();
-            }
-            job.request = {};
-        }
-    };
-    const std::size_t cores = where == Where::Host ? std::max(1u, std::thread::hardware_concurrency()) : 1;
-    std::vector<std::thread> others;
-    for (std::size_t k = 1; k < std::min(cores, jobs.size()); ++k) others.emplace_back(work);
-    work();
-    for (std::thread& thread : others) thread.join();
-    if (wrong_use) std::rethrow_exception(wrong_use);
 }
 
 // One line a kernel, and one for each shape that went wrong.
@@ -182,9 +123,7 @@ int run_check(const State& state) {
         for (const Job& job : jobs) page += outcome_text(job.outcome);
         print_page(page);
     }
-    const bool equal = std::all_of(jobs.begin(), jobs.end(),
-                                   [](const Job& job) { return !job.outcome.left_out.empty() || job.outcome.equal(); });
-    return equal ? kOk : kDifferent;
+    return all_equal(jobs) ? kOk : kDifferent;
 }
 
 }  // namespace

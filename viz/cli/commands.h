@@ -24,6 +24,7 @@ Command add_sweep(CLI::App& app);
 Command add_model(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_device(CLI::App& app);
+Command add_record(CLI::App& app);
 Command add_shot(CLI::App& app, const WindowHooks* window,
                  std::vector<std::string> words);  // words: the whole command line
 Command add_bench(CLI::App& app, const WindowHooks* window);

@@ -1,9 +1,11 @@
 // Pages, JSON and messages.
 #include "viz/cli/output.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <ctime>
 
 #include "core/io/file.h"
 
@@ -27,6 +29,8 @@ void print_error(const Error& error) {
 void print_warning(const std::string& text) { fmt::print(stderr, "flashstep: warning: {}\n", one_line(text)); }
 
 void print_note(const std::string& text) { fmt::print(stderr, "flashstep: {}\n", one_line(text)); }
+
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))); }
 
 void print_page(const std::string& text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)

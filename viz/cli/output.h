@@ -20,6 +20,8 @@ void print_note(const std::string& text);     // "flashstep: ..."
 // Writes to standard output. Throws Error if it cannot (a full disk; a closed pipe ends the program).
 void print_page(const std::string& text);
 
+std::string today();  // YYYY-MM-DD, where the program runs
+
 // --json[=FILE] of a command.
 class JsonOption {
   public:
