@@ -6,6 +6,7 @@
 #include "gpu/run.h"
 #include "viz/cli/commands.h"
 #include "viz/cli/output.h"
+#include "viz/cli/recording.h"
 
 namespace flashstep::cli {
 namespace {
@@ -18,6 +19,7 @@ Json device_json(const gpu::DeviceStatus& device) {
     const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
     return {{"available", device.available},
             {"name", text(device.name)},
+            {"folder", device.available ? Json(device_folder(device.name)) : Json()},
             {"target", device.capability > 0 ? Json(target(device.capability)) : Json()},
             {"driver", text(device.driver)},
             {"runtime", text(device.runtime)},

@@ -1,7 +1,6 @@
 // Pages, JSON and messages.
 #include "viz/cli/output.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -30,7 +29,12 @@ void print_warning(const std::string& text) { fmt::print(stderr, "flashstep: war
 
 void print_note(const std::string& text) { fmt::print(stderr, "flashstep: {}\n", one_line(text)); }
 
-std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))); }
+std::string today() {
+    const std::time_t now = std::time(nullptr);
+    std::tm day{};
+    localtime_r(&now, &day);
+    return fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
+}
 
 void print_page(const std::string& text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)

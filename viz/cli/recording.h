@@ -9,7 +9,7 @@
 
 namespace flashstep::cli {
 
-// A device's name as a folder's: "NVIDIA H200" is nvidia-h200. Throws Error for a name without a letter or digit.
+// A device's name as that of its folder and files: "NVIDIA H200" is nvidia-h200. Throws Error for a name without a letter or digit.
 std::string device_folder(std::string_view device);
 
 // Writes a live run of the preset's kernel as FOLDER/<device>/<preset>.<kernel>.fst and gives its path. `date` is
