@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/error.h"
+#include "core/io/trace_file.h"
 #include "lessons/lessons.h"
 #include "lessons/presets.h"
 
@@ -25,6 +27,17 @@ std::vector<std::string_view> chosen_presets() {
 }
 
 }  // namespace
+
+KernelRun read_recording(const Recording& recording) {
+    const std::string file = std::string(recording.device) + "/" + recording_name(recording.preset, recording.kernel);
+    KernelRun run = io::parse_kernel_run(recording.bytes, file);
+    const auto refuse = [&](const std::string& what) { throw Error(file + ": " + what, "record it again"); };
+    if (run.kernel != recording.kernel)
+        refuse("the file's name says " + std::string(recording.kernel) + ", but it holds a run of " + run.kernel);
+    if (run.where != Where::Recorded) refuse("it holds a run that is not marked as recorded");
+    if (run.device.empty() || run.date.empty()) refuse("it does not say on which device and day it was recorded");
+    return run;
+}
 
 std::span<const std::string_view> presets_to_record() {
     static const std::vector<std::string_view> chosen = chosen_presets();

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/kernel_run.h"
+
 namespace flashstep {
 
 struct Recording {
@@ -17,6 +19,10 @@ struct Recording {
 
 // By device, preset and kernel; empty where nothing was recorded.
 std::span<const Recording> recordings();
+
+// What is in a recording. Throws Error naming the file and what is wrong with it: damaged, a run of another kernel, not
+// recorded on a named device at a date.
+KernelRun read_recording(const Recording& recording);
 
 // Ids of the presets that are worth a recording on each device, at most 8, each with a kernel: those of lessons first,
 // the others in the order of their table.

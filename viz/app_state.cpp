@@ -64,11 +64,16 @@ void AppState::open_preset(const Preset& which, const Fault* fault) {
     }
     selected.reset();
     preset = &which;
-    session.request({.algorithm = std::string(which.algorithm),
-                     .kernel = std::string(which.kernel),
-                     .fault = fault ? std::string(fault->id) : std::string(),
-                     .problem = which.problem,
-                     .inputs = which.inputs(which.problem)});
+    Recipe recipe{.algorithm = std::string(which.algorithm),
+                  .kernel = std::string(which.kernel),
+                  .fault = fault ? std::string(fault->id) : std::string(),
+                  .problem = which.problem,
+                  .inputs = which.inputs(which.problem),
+                  .where = session.recipe().where,
+                  .recording = session.recipe().recording};
+    for (const Recording& other : session.recordings)  // the same device's
+        if (other.device == recipe.recording.device && is_recording_of(other, recipe)) recipe.recording = other;
+    session.request(std::move(recipe));
 }
 
 void AppState::set_language(Language language) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/reference.h"
+#include "lessons/presets.h"
 #include "viz/format.h"
 
 namespace flashstep::viz {
@@ -31,27 +32,64 @@ std::optional<Departure> departure_of(const Trace& wrong, const Trace& right) {
     return std::nullopt;
 }
 
-// The kernel's run of the recipe, or the reason why there is none. What the kernel cannot run is no failure of the run.
+bool same(const Matrix& a, const Matrix& b) { return a.rows() == b.rows() && a.cols() == b.cols() && a == b; }
+bool same(const std::vector<Matrix>& a, const std::vector<Matrix>& b) {
+    return std::ranges::equal(a, b, [](const Matrix& x, const Matrix& y) { return same(x, y); });
+}
+bool same(const Inputs& a, const Inputs& b) {
+    return same(a.Q, b.Q) && same(a.K, b.K) && same(a.V, b.V) && same(a.dO, b.dO) && same(a.X, b.X) &&
+           same(a.mask, b.mask);
+}
+
+KernelRun recorded_run(const Recipe& recipe) {
+    if (!is_recording_of(recipe.recording, recipe))
+        throw Error("the recording of " + recording_name(recipe.recording.preset, recipe.recording.kernel) +
+                    " is none of this kernel, problem and inputs");
+    return read_recording(recipe.recording);
+}
+
+std::string text_of(const Error& error) {
+    return error.hint().empty() ? error.what() : error.what() + std::string(". ") + error.hint();
+}
+
+KernelFailure failure_in(Where where) {
+    return where == Where::LiveCuda   ? KernelFailure::Device
+           : where == Where::Recorded ? KernelFailure::Recording
+                                      : KernelFailure::Problem;
+}
+
+// The kernel's run of the recipe, or the reason why there is none. What fails here is no failure of the run: its trace
+// is shown.
 void add_kernel(Run& run, std::atomic<bool>* cancel, std::atomic<float>* progress) {
-    const gpu::KernelInfo* kernel = gpu::find_kernel(run.recipe.kernel);
+    const Recipe& recipe = run.recipe;
+    const gpu::KernelInfo* kernel = gpu::find_kernel(recipe.kernel);
     if (!kernel) return;
-    if (kernel->algorithm != run.recipe.algorithm) {
-        run.kernel_message = std::string(kernel->id) + " mirrors " + std::string(kernel->algorithm);
+    const auto fail = [&](KernelFailure failure, const std::string& message) {
+        run.kernel_run.reset(), run.comparison.reset();
+        run.kernel_failure = failure, run.kernel_message = message;
+    };
+    if (kernel->algorithm != recipe.algorithm) {
+        fail(KernelFailure::Problem, std::string(kernel->id) + " mirrors " + std::string(kernel->algorithm));
         return;
     }
+    KernelFailure failure = KernelFailure::Problem;
     try {
+        gpu::check_runnable(*kernel, recipe.problem);
+        failure = failure_in(recipe.where);
         gpu::RunOptions options;
-        options.where = run.recipe.where;
+        options.where = recipe.where;
         options.cancel = cancel;
         options.progress = progress;
-        run.kernel_run = gpu::run_kernel(*kernel, run.recipe.problem, run.recipe.inputs, options);
+        run.kernel_run = recipe.where == Where::Recorded
+                             ? recorded_run(recipe)
+                             : gpu::run_kernel(*kernel, recipe.problem, recipe.inputs, options);
         const auto expected =
-            kernel->bytes_equal_mirror ? bytes_of(run.trace) : gpu::own_bytes(*kernel, run.recipe.problem);
+            kernel->bytes_equal_mirror ? bytes_of(run.trace) : gpu::own_bytes(*kernel, recipe.problem);
         run.comparison = compare(run.trace, *run.kernel_run, expected);
         if (run.comparison->first) run.first_difference = run.comparison->first->step;
-    } catch (const Error& error) {
-        run.kernel_message = error.hint().empty() ? error.what() : error.what() + std::string(". ") + error.hint();
-    }
+    } catch (const Error& error) { fail(failure, text_of(error)); } catch (const std::bad_alloc&) {
+        fail(failure, "not enough memory for what the kernel captures. Choose a smaller problem");
+    } catch (const std::exception& error) { fail(failure, error.what()); }
 }
 
 const Algorithm* plain_for(const Algorithm& algorithm) {
@@ -115,6 +153,12 @@ void keep_mask(Matrix& fresh, const Matrix& old) {
 
 }  // namespace
 
+bool is_recording_of(const Recording& recording, const Recipe& recipe) {
+    const Preset* preset = find_preset(recording.preset);
+    return preset && recording.kernel == recipe.kernel && preset->algorithm == recipe.algorithm &&
+           preset->problem == recipe.problem && same(preset->inputs(preset->problem), recipe.inputs);
+}
+
 std::string_view name_of(InputMatrix which) {
     static constexpr std::string_view kNames[kInputMatrices] = {"Q", "K", "V", "dO", "M"};
     return kNames[static_cast<int>(which)];
@@ -160,7 +204,14 @@ void Session::request(Recipe recipe) {
         if (undo_.size() > kMostUndo) undo_.erase(undo_.begin());
     }
     redo_.clear();
+    std::optional<Recording> left;
+    if (recipe.where == Where::Recorded && !is_recording_of(recipe.recording, recipe)) {
+        left = recipe.recording;
+        recipe.where = Where::Host;
+    }
+    if (recipe.where != Where::Recorded) recipe.recording = {};
     start(recipe);
+    left_recording_ = left;
 }
 
 void Session::edit(const std::function<void(Recipe&)>& change) {
@@ -226,14 +277,13 @@ void Session::start(const Recipe& recipe) {
     progress_ = 0;
     busy_ = true;
     error_.clear();
+    left_recording_.reset();
     finished_.reset();
     finished_error_.clear();
     worker_ = std::thread([this, recipe] {
         try {
             finished_ = make_run(recipe, &cancel_, &progress_);
-        } catch (const Error& error) {
-            finished_error_ = error.hint().empty() ? error.what() : error.what() + std::string(". ") + error.hint();
-        } catch (const std::bad_alloc&) {
+        } catch (const Error& error) { finished_error_ = text_of(error); } catch (const std::bad_alloc&) {
             finished_error_ = "not enough memory for this problem";
         } catch (const std::exception& error) { finished_error_ = error.what(); }
         done_ = true;
@@ -247,6 +297,7 @@ bool Session::poll() {
     busy_ = false;
     if (!finished_) {
         error_ = finished_error_;
+        left_recording_.reset();
         if (run_) recipe_ = run_->recipe;  // what is shown is what the next edit starts from
         return false;
     }

@@ -16,6 +16,7 @@
 #include "core/faults.h"
 #include "core/first_non_finite.h"
 #include "gpu/run.h"
+#include "lessons/recorded.h"
 
 namespace flashstep::viz {
 
@@ -27,12 +28,25 @@ struct Recipe {
     Problem problem;
     Inputs inputs;
     Where where = Where::Host;
+    Recording recording = {};  // with Where::Recorded: what is shown instead of a run
 };
+
+// Whether the recording is one of this recipe: of its kernel, and of a preset whose problem and inputs are exactly the
+// recipe's. A mistake in the mirror changes nothing in it.
+bool is_recording_of(const Recording& recording, const Recipe& recipe);
 
 // Where a run with a mistake first holds another number than the right algorithm: an element of Trace::versions.
 struct Departure {
     int version, row, col;
     double right;  // NaN: the right algorithm has no such element
+};
+
+// Why there is no kernel's run where one was asked for.
+enum class KernelFailure {
+    None,
+    Problem,    // the kernel does not run it, or the executor found a mistake in it
+    Device,     // there is none, it refused, or it failed
+    Recording,  // it cannot be read, or is of something else
 };
 
 // The finished run that panels read. Never changes after it is made.
@@ -45,8 +59,9 @@ struct Run {
                                        // softmax where X is read; null: nothing comparable
     Counts standard;                   // of `plain` on the same problem
     std::optional<KernelRun>
-        kernel_run;  // nullopt: no kernel was chosen, or it cannot run this (kernel_message says why)
+        kernel_run;  // nullopt: no kernel was chosen, or there is a failure (kernel_message says which)
     std::optional<Comparison> comparison;
+    KernelFailure kernel_failure = KernelFailure::None;
     std::string kernel_message;
     std::optional<Departure> departure;   // with a mistake; nullopt: it does not show in this problem
     std::optional<NonFinite> non_finite;  // where the trace leaves the finite numbers
@@ -55,7 +70,8 @@ struct Run {
     int first_difference = -1;            // step, from the kernel, or from the right algorithm; -1: none
 };
 
-// Makes a run, start to end. Throws Error (nothing is shown then but the error).
+// Makes a run, start to end. What fails in the kernel's part is in the run. Throws Error (nothing is shown then but the
+// error).
 std::shared_ptr<const Run> make_run(const Recipe& recipe, std::atomic<bool>* cancel = nullptr,
                                     std::atomic<float>* progress = nullptr);
 
@@ -75,6 +91,11 @@ class Session {
     const Run* run() const { return run_.get(); }
     std::shared_ptr<const Run> shared_run() const { return run_; }
     const Recipe& recipe() const { return recipe_; }  // what was asked for last
+
+    // What there is to choose from.
+    std::span<const Recording> recordings = flashstep::recordings();
+    // The recording that the last request left, because it is none of what was asked for; the kernel ran on this CPU.
+    const std::optional<Recording>& left_recording() const { return left_recording_; }
 
     // Starts making a run, cancelling one in progress. Remembers the one before for undo.
     void request(Recipe recipe);
@@ -108,6 +129,7 @@ class Session {
     std::vector<Recipe> undo_, redo_;
     std::shared_ptr<const Run> run_;
     std::string error_;
+    std::optional<Recording> left_recording_;
     bool busy_ = false, warn_non_finite_ = false;
     std::thread worker_;
     std::atomic<bool> cancel_ = false, done_ = false;
