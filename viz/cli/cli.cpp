@@ -56,7 +56,7 @@ int parse_and_run(int argc, char** argv, const WindowHooks* window) {
         add_model(app),         add_check(app),
         add_record(app),        add_shot(app, window, std::vector<std::string>(argv, argv + argc)),
         add_bench(app, window), add_ncu(app),
-        add_device(app),
+        add_device(app),        add_bench_table(app),
     };
     try {
         app.parse(argc, argv);

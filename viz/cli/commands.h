@@ -29,6 +29,7 @@ Command add_shot(CLI::App& app, const WindowHooks* window,
                  std::vector<std::string> words);  // words: the whole command line
 Command add_bench(CLI::App& app, const WindowHooks* window);
 Command add_ncu(CLI::App& app);
+Command add_bench_table(CLI::App& app);
 
 // The walk-through of the first lesson with the kernel's values beside the mirror's; what a bare `flashstep` prints
 // where there is no display.
