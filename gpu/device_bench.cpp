@@ -135,6 +135,7 @@ std::vector<BenchRow> bench_ladder(const std::vector<const KernelInfo*>& chosen,
 }
 
 std::unique_ptr<BenchRun> prepare_on_device(const KernelInfo& kernel, const Problem& problem) {
+    check_device(kernel, problem.dtype, device_status());
     const AttentionShape shape = shape_of(kernel, problem);
     std::vector<cuda::BenchTensor> tensors;
     for (const TensorSpec& spec : rung(kernel.id).tensors(shape)) {

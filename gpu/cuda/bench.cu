@@ -14,7 +14,7 @@ namespace {
 class Event {
   public:
     Event() { CUDA_CHECK(cudaEventCreate(&event_)); }
-    ~Event() { cudaEventDestroy(event_); }
+    ~Event() { release(cudaEventDestroy(event_)); }
     Event(const Event&) = delete;
     cudaEvent_t get() const { return event_; }
 
@@ -54,9 +54,9 @@ class DeviceBenchRun : public BenchRun {
           shape_(shape),
           device_(std::move(device)),
           opt_in_(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)),
-          flushing_(flushing_bytes()) {
+          flushing_(flushing_bytes(), "what flushes the L2 cache") {
         for (const BenchTensor& tensor : tensors) {
-            DeviceBuffer& buffer = buffers_.emplace_back(tensor.count * tensor.element_bytes);
+            DeviceBuffer& buffer = buffers_.emplace_back(tensor.count * tensor.element_bytes, tensor.name);
             if (!tensor.pattern.empty()) fill(buffer, tensor.pattern);
             named_.push_back({tensor.name, buffer.data(), tensor.element_bytes});
         }
@@ -93,7 +93,7 @@ class DeviceBenchRun : public BenchRun {
 
 std::unique_ptr<BenchRun> prepare_bench(std::string_view kernel, const AttentionShape& shape,
                                         const std::vector<BenchTensor>& tensors) {
-    const DeviceQuery device = query_device();
+    const DeviceStatus device = query_device();
     if (!device.available) throw Error(device.message);
     return std::make_unique<DeviceBenchRun>(kernel, shape, tensors, device.name);
 }

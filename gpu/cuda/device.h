@@ -18,7 +18,6 @@ namespace flashstep::gpu::cuda {
 
 // Never throws: a call that fails is in the message, with file, line, name and hint.
 DeviceStatus query_device();
-using DeviceQuery = DeviceStatus;
 
 // The architectures that this build has code for, and whether there is PTX among it, which later ones can compile.
 std::vector<int> built_architectures();
