@@ -57,11 +57,17 @@ TEST_CASE("list names every row of every registry") {
         CHECK(find_algorithm(kernel.at("algorithm").get<std::string>()) != nullptr);
         CHECK(!kernel.at("dtypes").empty());
         CHECK((kernel.at("d") == "any" || kernel.at("d").is_array()));
-        CHECK(kernel.at("targets").is_array());
+        const gpu::KernelInfo& info = *gpu::find_kernel(kernel.at("id").get<std::string>());
+        CHECK(kernel.at("targets").size() == info.dtypes.size());
+        for (DType dtype : info.dtypes)
+            CHECK(kernel.at("targets").at(std::string(name(dtype))).get<std::vector<int>>() ==
+                  gpu::targets_of(info, dtype));
     }
     const auto page = run_program({"list"});
     CHECK(page.status == 0);
     for (const auto& algorithm : algorithms()) CHECK(contains(page.out, std::string(algorithm.id)));
+    CHECK(contains(page.out, "fp16 on sm_75, sm_80"));
+    CHECK(contains(page.out, "bf16 on sm_80"));
 }
 
 TEST_CASE("count prints the documented keys and the numbers of the library") {
@@ -184,8 +190,7 @@ TEST_CASE("without a display the program prints the first walk-through beside th
 TEST_CASE("check runs every kernel equal to its mirror on the host") {
     const Json json = json_of({"check", "all", "--json"});
     CHECK(json.at("equal") == true);
-    CHECK(json.at("kernels").size() + json.at("left_out").size() ==
-          gpu::kernels().size() * gpu::check_table().size());
+    CHECK(json.at("kernels").size() + json.at("left_out").size() == gpu::kernels().size() * gpu::check_table().size());
     for (const Json& kernel : json.at("kernels")) {
         CAPTURE(kernel.at("kernel").get<std::string>());
         CHECK(kernel.at("verdict") == "equal");
@@ -226,6 +231,14 @@ TEST_CASE("check on a GPU exits 77 where there is none") {
     CHECK(output.status == 77);
     CHECK(output.out.empty());
     CHECK(contains(output.err, "--on cuda"));
+    const auto one = run_program({"check", "fa2_forward_1_tile", "--on", "cuda"});
+    CHECK((one.status == 77 && one.out.empty() && contains(one.err, gpu::device_status().message)));
+    const auto device = run_program({"device"});
+    CHECK((device.status == 77 && contains(device.out, gpu::device_status().message)));
+    const auto keys = run_program({"device", "--json"});
+    CHECK((keys.status == 77 && Json::parse(keys.out).at("available") == false));
+    for (const char* key : {"name", "target", "driver", "runtime", "memory_bytes", "message"})
+        CHECK(Json::parse(keys.out).contains(key));
     // Wrong use is wrong use on every machine.
     CHECK(run_program({"check", "all", "--on", "cuda", "--n", "0"}).status == 2);
 }

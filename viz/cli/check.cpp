@@ -86,6 +86,23 @@ void print_json(const State& state, const std::vector<Job>& jobs) {
     state.json.write(json);
 }
 
+// Kernels that are not for the device are left out, each with one note where the reasons have no table.
+void leave_out_for(const gpu::DeviceStatus& device, std::vector<Job>& jobs, bool in_table) {
+    for (Job& job : jobs) {
+        if (!job.outcome.left_out.empty()) continue;
+        try {
+            gpu::check_device(*job.outcome.kernel, job.outcome.problem.dtype, device);
+        } catch (const Error& error) {
+            job.outcome.left_out = fmt::format("{}; {}", error.what(), error.hint());
+            if (!in_table) print_note(fmt::format("{} is left out: {}", job.outcome.kernel->id, job.outcome.left_out));
+        }
+    }
+}
+
+bool none_left(const std::vector<Job>& jobs) {
+    return std::ranges::all_of(jobs, [](const Job& job) { return !job.outcome.left_out.empty(); });
+}
+
 int run_check(const State& state) {
     if (state.kernel.empty())
         throw Error("a KERNEL is needed, or all", fmt::format("there are: {}", fmt::join(ids(gpu::kernels()), ", ")));
@@ -101,12 +118,16 @@ int run_check(const State& state) {
     // Everything typed is looked at before anything runs, so that wrong use is exit 2 on every machine.
     std::vector<Job> jobs = table ? jobs_of_table(fault) : jobs_of_problem(state, chosen, fault);
     const Where where = state.place == "cuda" ? Where::LiveCuda : Where::Host;
-    if (const gpu::DeviceStatus device = gpu::device_status(); where == Where::LiveCuda && !device.available) {
+    const gpu::DeviceStatus device = where == Where::LiveCuda ? gpu::device_status() : gpu::DeviceStatus{};
+    if (where == Where::LiveCuda && !device.available) {
         print_note(fmt::format("--on cuda: {}", device.message));
         return kUnavailable;
     }
-    if (std::all_of(jobs.begin(), jobs.end(), [](const Job& job) { return !job.outcome.left_out.empty(); }))
-        throw Error("no kernel can run this problem", "the lines above say what each of them runs");
+    if (none_left(jobs)) throw Error("no kernel can run this problem", "the lines above say what each of them runs");
+    if (where == Where::LiveCuda) {
+        leave_out_for(device, jobs, table);
+        if (none_left(jobs)) return kUnavailable;
+    }
 
     run_jobs(jobs, where, fault);
     for (const Job& job : jobs)
@@ -116,8 +137,7 @@ int run_check(const State& state) {
     if (state.json.on()) {
         print_json(state, jobs);
     } else if (table) {
-        print_page(table_page(
-            jobs, where == Where::Host ? "this CPU (the executor; no GPU involved)" : gpu::device_status().name));
+        print_page(table_page(jobs, where == Where::Host ? "this CPU (the executor; no GPU involved)" : device.name));
     } else {
         std::string page;
         for (const Job& job : jobs) page += outcome_text(job.outcome);

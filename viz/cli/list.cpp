@@ -47,14 +47,14 @@ Json list_json() {
     return json;
 }
 
-// "sm_75, sm_80", or what each number format has where they differ.
-std::string targets_text(const gpu::KernelInfo& k) {
+// "sm_75, sm_80", or a line for each number format where they differ.
+std::vector<std::string> targets_lines(const gpu::KernelInfo& k) {
     const auto all = [&](DType dtype) { return fmt::format("sm_{}", fmt::join(gpu::targets_of(k, dtype), ", sm_")); };
     const std::string own = all(k.dtypes.front());
-    if (std::ranges::all_of(k.dtypes, [&](DType dtype) { return all(dtype) == own; })) return own;
-    std::vector<std::string> parts;
-    for (const DType dtype : k.dtypes) parts.push_back(fmt::format("{} on {}", name(dtype), all(dtype)));
-    return fmt::format("{}", fmt::join(parts, "; "));
+    if (std::ranges::all_of(k.dtypes, [&](DType dtype) { return all(dtype) == own; })) return {own};
+    std::vector<std::string> lines;
+    for (const DType dtype : k.dtypes) lines.push_back(fmt::format("{} on {}", name(dtype), all(dtype)));
+    return lines;
 }
 
 std::string list_page() {
@@ -70,7 +70,7 @@ std::string list_page() {
         for (const DType dtype : k.dtypes) formats.push_back(name(dtype));
         page += fmt::format("  {:<24} mirror {}; {}; d {}\n", "", k.algorithm, fmt::join(formats, ", "),
                             k.head_dims.empty() ? "any" : fmt::format("{}", fmt::join(k.head_dims, ", ")));
-        page += fmt::format("  {:<24} {}\n", "", targets_text(k));
+        for (const std::string& line : targets_lines(k)) row("", line);
     }
     page += "\nPresets (--preset ID)\n";
     for (const Preset& p : presets()) row(p.id, p.title);
