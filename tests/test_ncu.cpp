@@ -199,6 +199,17 @@ TEST_CASE("no metric is asked for twice, every quantity has a key and a way of i
     }
 }
 
+TEST_CASE("the instructions take the list of metrics from the program and do not repeat it") {
+    const std::string page = text_of(FLASHSTEP_SOURCE_DIR "/gpu/PROFILING.md");
+    CHECK(page.find("--metrics \"$($flashstep ncu --metrics)\"") != std::string::npos);
+    for (const NcuQuantity& quantity : ncu_quantities())
+        for (const auto& way : quantity.ways)
+            for (const std::string_view metric : way) {
+                CAPTURE(metric);
+                CHECK(page.find(metric) == std::string::npos);
+            }
+}
+
 TEST_CASE("flashstep ncu prints the three kinds of bytes, the conflict factor, and what a file lacks") {
     const auto output = run_program({"ncu", kSamples + "ncu_raw_sample.csv"});
     CHECK(output.status == 0);
