@@ -250,6 +250,17 @@ void tip_text(Ui& ui, std::string_view text) {
     if (ui.fonts.small) ImGui::PopFont();
 }
 
+void wrapped_tip_text(Ui& ui, std::string_view text) {
+    if (text.empty()) return;
+    if (ui.fonts.small) ImGui::PushFont(ui.fonts.small);
+    ImGui::PushStyleColor(ImGuiCol_Text, u32(ui.theme().quiet));
+    ImGui::PushTextWrapPos(ui.px(520));
+    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
+    if (ui.fonts.small) ImGui::PopFont();
+}
+
 bool begin_tip(Ui& ui) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.px(12), ui.px(8)));
     ImGui::BeginTooltip();

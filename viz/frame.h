@@ -55,6 +55,13 @@ struct PickerState {
     bool opening = true;
 };
 
+// What a recording says of itself.
+struct RecordingLabel {
+    const char* bytes;  // of which recording
+    std::string device, date;
+    std::string error;  // why it cannot be shown; empty: it can
+};
+
 struct FrameState {
     std::optional<Panel> focus;
     InputsDraft inputs;
@@ -66,6 +73,7 @@ struct FrameState {
     int source_step = -1;    // the step for which the source was last scrolled
     int cuda_line = -1;      // likewise the paper's line
     std::string overlay;     // id of the popup that is open; empty: none
+    std::vector<RecordingLabel> recording_labels;
     double busy_since = -1;
     bool style_set = false;
     ThemeMode style_mode = ThemeMode::Dark;
@@ -80,8 +88,8 @@ FrameState& frame_state(AppState& app);
 // One frame of the app: takes over what is finished, reads the keys, draws everything.
 void run_frame(AppState& app, double now);
 
-// What is to be known about the run before its numbers are read: the mistake it was made with, and where it leaves the
-// finite numbers.
+// What is to be known about the run before its numbers are read: why a kernel has none, the mistake it was made with,
+// and where it leaves the finite numbers.
 void draw_run_notes(AppState& app);
 void draw_help(AppState& app);
 void draw_picker(AppState& app);
@@ -104,6 +112,9 @@ void go_to(AppState& app, int step, int head, const CellRef& cell);
 void toggle_theme(AppState& app);
 void toggle_language(AppState& app);
 void toggle_focus(AppState& app, Panel panel);
+
+// The top bar's field of kernels with its list, `width` screen pixels wide.
+void kernel_field(AppState& app, float width);
 
 // "N=4 d=3, 2 x 2"
 std::string problem_summary(const Ui& ui, const Problem& problem);

@@ -7,24 +7,11 @@
 #include "viz/frame.h"
 #include "viz/panel_cache.h"
 #include "viz/text.h"
+#include "viz/where.h"
 #include "viz/widgets.h"
 
 namespace flashstep::viz {
 namespace {
-
-std::string where_it_ran(const Ui& ui, const Run& run) {
-    const KernelRun& kernel = *run.kernel_run;
-    switch (kernel.where) {
-        case Where::LiveCuda:
-            return ui.tr(Str::kernel_live, {{"device", kernel.device}});
-        case Where::Recorded:
-            return ui.tr(Str::kernel_recorded, {{"device", kernel.device}, {"date", kernel.date}});
-        case Where::Host:
-            break;
-    }
-    static const bool device = gpu::device_status().available;  // asked once: it may load a driver
-    return ui.tr(device ? Str::kernel_host_chosen : Str::kernel_host);
-}
 
 // The check of what the current step wrote of a tensor; null: it wrote nothing that is compared.
 const TileCheck* check_here(const AppState& app, std::string_view tensor) {
@@ -164,7 +151,7 @@ void first_difference(AppState& app, const Difference& first) {
     go_to(app, first.step, first.head, {tensor, first.row, first.col});
 }
 
-void bytes_lines(AppState& app) {
+void counted_bytes(AppState& app) {
     Ui& ui = app.ui;
     const Comparison& comparison = *app.run->comparison;
     if (comparison.bytes.empty()) {
@@ -194,6 +181,15 @@ void bytes_lines(AppState& app) {
     }
 }
 
+void bytes_lines(AppState& app) {
+    Ui& ui = app.ui;
+    counted_bytes(app);
+    small_text(ui, ui.tr(Str::bytes_requested));
+    if (!ImGui::IsItemHovered() || !begin_tip(ui)) return;
+    wrapped_tip_text(ui, ui.tr(Str::bytes_three));
+    end_tip();
+}
+
 void counter_lines(AppState& app) {
     Ui& ui = app.ui;
     const KernelRun& kernel = *app.run->kernel_run;
@@ -219,9 +215,9 @@ void draw_compare_panel(AppState& app) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(4)));
     if (!run.kernel_run || !run.comparison) {
         draw_run_notes(app);
-        if (!run.kernel_message.empty())
+        if (run.kernel_failure == KernelFailure::Problem)
             empty_state(ui, ui.tr(Str::kernel_cannot, {{"reason", run.kernel_message}}));
-        else
+        else if (run.kernel_failure == KernelFailure::None)
             empty_state(ui, ui.tr(has_kernel(run.algorithm->id) ? Str::empty_kernel : Str::empty_no_kernel));
         ImGui::PopStyleVar();
         return;
@@ -234,7 +230,9 @@ void draw_compare_panel(AppState& app) {
     verdict_badge(ui, *run.comparison);
     if (beside) ImGui::SetCursorScreenPos(below);
     draw_run_notes(app);
-    small_text(ui, where_it_ran(ui, run));
+    small_text(ui, where_it_ran(ui, *run.kernel_run));
+    if (const auto& left = app.session.left_recording())
+        small_text(ui, ui.tr(Str::recording_left, {{"name", left->preset}}));
     if (run.comparison->first) first_difference(app, *run.comparison->first);
     tensor_table(app);
     bytes_lines(app);

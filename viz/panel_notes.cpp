@@ -6,6 +6,7 @@
 #include "viz/format.h"
 #include "viz/frame.h"
 #include "viz/panel_cache.h"
+#include "viz/where.h"
 #include "viz/widgets.h"
 
 namespace flashstep::viz {
@@ -126,10 +127,19 @@ void non_finite_note(AppState& app, const NonFinite& found) {
     ImGui::PopID();
 }
 
+// A device that is not there, refused or failed; a recording that cannot be read.
+void failure_note(AppState& app, Str what) {
+    Ui& ui = app.ui;
+    wrapped(ui.tr(what, {{"reason", app.run->kernel_message}}));
+    if (ImGui::Button(ui.tr(Str::run_on_cpu))) choose_this_cpu(app);
+}
+
 }  // namespace
 
 void draw_run_notes(AppState& app) {
     const Run& run = *app.run;
+    if (run.kernel_failure == KernelFailure::Device) note(app.ui, [&] { failure_note(app, Str::device_failed); });
+    if (run.kernel_failure == KernelFailure::Recording) note(app.ui, [&] { failure_note(app, Str::recording_failed); });
     if (run.fault) note(app.ui, [&] { fault_note(app, *run.fault); });
     if (run.non_finite) note(app.ui, [&] { non_finite_note(app, *run.non_finite); });
 }

@@ -154,6 +154,10 @@ void bars(Ui& ui, const Run& run, int step, const char* other) {
 void draw_traffic_panel(AppState& app) {
     Ui& ui = app.ui;
     section_header(ui, ui.tr(Str::traffic), app.run ? ui.tr(Str::algorithmic_hbm_bytes) : "");
+    if (app.run && ImGui::IsItemHovered() && begin_tip(ui)) {
+        wrapped_tip_text(ui, ui.tr(Str::bytes_three));
+        end_tip();
+    }
     if (!app.run || !app.player) {
         empty_state(ui, ui.tr(Str::empty_trace));
         return;

@@ -1,14 +1,16 @@
-// The picker: type a few letters to find a lesson, preset, algorithm, kernel or known mistake.
+// The picker: type a few letters to find a lesson, preset, algorithm, kernel, known mistake, or where kernels run.
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "viz/frame.h"
 #include "viz/input.h"
 #include "viz/overlay.h"
 #include "viz/text.h"
+#include "viz/where.h"
 #include "viz/widgets.h"
 
 namespace flashstep::viz {
@@ -22,6 +24,7 @@ struct Entry {
     const Algorithm* algorithm = nullptr;
     const gpu::KernelInfo* kernel = nullptr;
     const Fault* fault = nullptr;
+    std::optional<RunPlace> place = {};
 };
 
 std::string lower(std::string_view text) {
@@ -43,7 +46,8 @@ bool matches(const Ui& ui, const Entry& entry, std::string_view filter) {
     return true;
 }
 
-std::vector<Entry> entries(const Ui& ui, std::string_view filter) {
+std::vector<Entry> entries(AppState& app, std::string_view filter) {
+    const Ui& ui = app.ui;
     std::vector<Entry> all;
     const int language = static_cast<int>(ui.language);
     for (const Lesson& lesson : lessons())
@@ -59,6 +63,8 @@ std::vector<Entry> entries(const Ui& ui, std::string_view filter) {
     for (const Fault& fault : faults())
         all.push_back(
             {Str::fault, std::string(fault.title), std::string(fault.id), nullptr, nullptr, nullptr, nullptr, &fault});
+    for (RunPlace& place : run_places(app))
+        all.push_back({.group = Str::runs_on, .title = place.title, .note = place.note, .place = std::move(place)});
     std::erase_if(all, [&](const Entry& entry) { return !matches(ui, entry, filter); });
     return all;
 }
@@ -69,6 +75,7 @@ void open(AppState& app, const Entry& entry) {
     if (entry.algorithm) choose_algorithm(app, *entry.algorithm);
     if (entry.kernel) choose_kernel(app, entry.kernel->id);
     if (entry.fault) choose_fault(app, entry.fault);
+    if (entry.place) choose_place(app, *entry.place);
 }
 
 bool draw_entry(AppState& app, const Entry& entry, bool chosen) {
@@ -81,9 +88,10 @@ bool draw_entry(AppState& app, const Entry& entry, bool chosen) {
     if (chosen || ImGui::IsItemHovered())
         draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(mix(t.raised, t.text, chosen ? 0.14f : 0.07f)),
                             ui.px(4));
+    const bool quiet = entry.place && !entry.place->available;
     const float base = at.y + ui.px(21), title = width * 0.46f;
     draw_text_on(draw, ui.fonts.small, at.x + ui.px(8), base, u32(t.quiet), ui.tr(entry.group));
-    draw_text_on(draw, ui.fonts.body, at.x + group, base, u32(t.text),
+    draw_text_on(draw, ui.fonts.body, at.x + group, base, u32(quiet ? t.quiet : t.text),
                  fitted(ui.fonts.body, entry.title, title - ui.px(8)));
     draw_text_on(draw, ui.fonts.small, at.x + group + title, base, u32(t.quiet),
                  fitted(ui.fonts.small, entry.note, width - group - title - ui.px(8)));
@@ -105,7 +113,7 @@ void draw_picker(AppState& app) {
     state.opening = false;
     ImGui::SetNextItemWidth(-1);
     if (ImGui::InputTextWithHint("##filter", ui.tr(Str::picker_hint), &state.filter)) state.chosen = 0;
-    const std::vector<Entry> found = entries(ui, state.filter);
+    const std::vector<Entry> found = entries(app, state.filter);
     const int count = static_cast<int>(found.size());
     const int before = state.chosen;
     if (key_pressed(Key::Down, {}, Repeat::Yes)) ++state.chosen;
@@ -121,6 +129,7 @@ void draw_picker(AppState& app) {
         if (k == state.chosen && state.chosen != before) ImGui::SetScrollHereY(0.5f);
         ImGui::PopID();
         if (!clicked && !(k == state.chosen && key_pressed(Key::Enter))) continue;
+        if (found[k].place && !found[k].place->available) continue;  // its note says why
         open(app, found[k]);
         done = true;
     }

@@ -42,7 +42,10 @@ enum class Str {
     fault_hidden, fault_shows, fault_off, value_wrong, value_right, value_missing, open_preset, non_finite_first,
     non_finite_given, non_finite_rounded, non_finite_sum, non_finite_exp, non_finite_div, non_finite_other,
     non_finite_mark, empty_no_kernel, kernel_absent, mem_registers, barriers, base2, base2_tip,
-    mask_added, mask_none, mask_keys, mask_scores, mask_empty, mask_hint, mask_short, map_hidden, backward_only, count_,
+    mask_added, mask_none, mask_keys, mask_scores, mask_empty, mask_hint, mask_short, map_hidden, backward_only,
+    runs_on, where_cpu, where_cpu_note, where_gpu, where_gpu_live, where_not_built, where_recording,
+    where_recording_on, where_no_recording, where_recorded_on, recording_left, device_failed, recording_failed,
+    kernel_did_not_run, run_on_cpu, targets_from, targets_why, bytes_requested, bytes_three, count_,
 };
 // clang-format on
 constexpr int kStrings = static_cast<int>(Str::count_);

@@ -7,6 +7,7 @@
 
 #include "viz/format.h"
 #include "viz/frame.h"
+#include "viz/list.h"
 #include "viz/text.h"
 #include "viz/verdict.h"
 #include "viz/widgets.h"
@@ -15,89 +16,6 @@ namespace flashstep::viz {
 namespace {
 
 constexpr double kQuietBusySeconds = 0.25;  // a run shorter than this shows no progress
-
-enum class FieldLook { Quiet, Alarm };
-
-// A quiet label over a value, or one that stands out. Returns whether it was clicked.
-bool field(Ui& ui, const char* id, std::string_view label, std::string_view value, float width,
-           FieldLook look = FieldLook::Quiet) {
-    const Theme& t = ui.theme();
-    const bool alarm = look == FieldLook::Alarm;
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float height = ui.px(40), pad = ui.px(8);
-    const bool clicked = ImGui::InvisibleButton(id, {width, height});
-    const bool over = ImGui::IsItemHovered();
-    if (over) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
-    if (alarm) {
-        draw->AddRect({at.x + ui.px(1), at.y}, {at.x + width - ui.px(1), at.y + height}, u32(t.alarm), ui.px(4), 0,
-                      std::max(1.0f, ui.px(1.5f)));
-        draw_icon(draw, Icon::Warning, {at.x + pad + ui.px(6), at.y + ui.px(10)}, ui.px(13), u32(t.alarm));
-    }
-    const float room = width - 2 * pad - ui.px(14), before = alarm ? ui.px(16) : 0;
-    const std::string above = fitted(ui.fonts.small, label, width - 2 * pad - before);
-    draw_text_on(draw, ui.fonts.small, at.x + pad + before, at.y + ui.px(14), u32(t.quiet), above);
-    const std::string shown = fitted(ui.fonts.body, value, room);
-    draw_text_on(draw, ui.fonts.body, at.x + pad, at.y + ui.px(33), u32(alarm ? t.alarm : t.text), shown);
-    // A chevron after the value.
-    const float x = at.x + pad + text_width(ui.fonts.body, shown) + ui.px(10), y = at.y + ui.px(28), r = ui.px(3.5f);
-    const ImVec2 points[] = {{x - r, y - r / 2}, {x, y + r / 2}, {x + r, y - r / 2}};
-    draw->AddPolyline(points, 3, u32(t.quiet), 0, ui.px(1.5f));
-    if (over && (shown != value || above != label) && begin_tip(ui)) {
-        if (above != label) tip_text(ui, label);
-        ImGui::TextUnformatted(value.data(), value.data() + value.size());
-        end_tip();
-    }
-    return clicked;
-}
-
-// The list that a field opens, below it.
-bool begin_list(Ui& ui, const char* id, float width) {
-    const ImVec2 below(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4));
-    ImGui::SetNextWindowPos(below);
-    ImGui::SetNextWindowSizeConstraints({std::max(width, ui.px(280)), 0},
-                                        {ui.px(560), ImGui::GetIO().DisplaySize.y - below.y - ui.px(12)});
-    return ImGui::BeginPopup(id);
-}
-
-enum class NotePlace { Below, Right };
-
-bool list_row(Ui& ui, std::string_view title, std::string_view note, bool chosen, Enabled enabled = Enabled::Yes,
-              NotePlace place = NotePlace::Below) {
-    const Theme& t = ui.theme();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const bool below = place == NotePlace::Below && !note.empty();
-    const float height = below ? ui.px(44) : ui.px(28);
-    const float title_w = text_width(ui.fonts.body, title), note_w = text_width(ui.fonts.small, note);
-    const float needed = (below ? std::max(title_w, note_w) : title_w + ui.px(28) + note_w) + ui.px(36);
-    const float shown_w = ImGui::GetContentRegionAvail().x;  // less than `width` beside a scroll bar
-    const float width = std::max(shown_w, std::min(needed, ui.px(536)));
-    ImGui::PushID(title.data(), title.data() + title.size());
-    const bool on = enabled == Enabled::Yes, clicked = ImGui::InvisibleButton("row", {width, height}) && on;
-    ImGui::PopID();
-    if (chosen && ImGui::IsWindowAppearing()) ImGui::SetScrollHereY(0.5f);
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    if (on && ImGui::IsItemHovered())
-        draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(mix(t.raised, t.text, 0.10f)), ui.px(4));
-    if (chosen) draw_icon(draw, Icon::Check, {at.x + ui.px(12), at.y + ui.px(14)}, ui.px(13), u32(t.text));
-    const float x = at.x + ui.px(28), room = width - ui.px(36);
-    draw_text_on(draw, ui.fonts.body, x, at.y + ui.px(19), u32(on ? t.text : t.quiet),
-                 fitted(ui.fonts.body, title, room));
-    if (below) {
-        draw_text_on(draw, ui.fonts.small, x, at.y + ui.px(37), u32(t.quiet), fitted(ui.fonts.small, note, room));
-    } else if (const float rest = shown_w - title_w - ui.px(56); rest > ui.px(40)) {
-        const std::string shown = fitted(ui.fonts.small, note, rest);
-        draw_text_on(draw, ui.fonts.small, at.x + shown_w - ui.px(8) - text_width(ui.fonts.small, shown),
-                     at.y + ui.px(19), u32(t.quiet), shown);
-    }
-    if (clicked) ImGui::CloseCurrentPopup();
-    return clicked;
-}
-
-void list_heading(Ui& ui, const char* text) {
-    small_text(ui, text);
-    ImGui::Dummy({0, ui.px(2)});
-}
 
 std::string_view lesson_title(const AppState& app, const Lesson& lesson) {
     return lesson.title[static_cast<int>(app.ui.language)];
@@ -115,10 +33,10 @@ void lesson_field(AppState& app, float width) {
     if (!begin_list(ui, "lessons", width)) return;
     if (!lessons().empty()) list_heading(ui, ui.tr(Str::lesson));
     for (const Lesson& lesson : lessons())
-        if (list_row(ui, lesson_title(app, lesson), {}, app.lesson == &lesson)) app.open_lesson(lesson);
+        if (list_row(ui, {lesson_title(app, lesson), {}, app.lesson == &lesson})) app.open_lesson(lesson);
     list_heading(ui, ui.tr(Str::preset));
     for (const Preset& preset : presets())
-        if (list_row(ui, preset.title, {}, !app.lesson && app.preset == &preset)) app.open_preset(preset);
+        if (list_row(ui, {preset.title, {}, !app.lesson && app.preset == &preset})) app.open_preset(preset);
     ImGui::EndPopup();
 }
 
@@ -144,59 +62,16 @@ void algorithm_field(AppState& app, float width) {
     if (opened) ImGui::OpenPopup("algorithms");
     if (!begin_list(ui, "algorithms", width)) return;
     for (const Algorithm& algorithm : algorithms())
-        if (list_row(ui, algorithm.title, algorithm.source, &algorithm == current, Enabled::Yes, NotePlace::Right))
+        if (list_row(ui, {algorithm.title, algorithm.source, &algorithm == current, Enabled::Yes, NotePlace::Right}))
             choose_algorithm(app, algorithm);
     if (current && has_faults(*current)) {
         ImGui::Dummy({0, ui.px(4)});
         list_heading(ui, ui.tr(Str::faults_in, {{"name", current->title}}).c_str());
-        if (list_row(ui, ui.tr(Str::fault_none), {}, !fault)) choose_fault(app, nullptr);
+        if (list_row(ui, {ui.tr(Str::fault_none), {}, !fault})) choose_fault(app, nullptr);
         for (const Fault& known : faults()) {
             if (known.algorithm != current->id) continue;
-            if (list_row(ui, known.title, ui.tr(Str::fault_hides, {{"where", known.hides}}), &known == fault))
-                choose_fault(app, &known);
-        }
-    }
-    ImGui::EndPopup();
-}
-
-// Why a kernel cannot be chosen now; empty: it can.
-std::string refusal(const AppState& app, const gpu::KernelInfo& kernel) {
-    const Recipe& recipe = app.session.recipe();
-    if (kernel.algorithm != recipe.algorithm) {
-        const Algorithm* own = find_algorithm(kernel.algorithm);
-        return app.ui.tr(Str::kernel_for, {{"name", own ? own->title : kernel.algorithm}});
-    }
-    try {
-        gpu::check_runnable(kernel, problem_for(kernel, recipe.problem));
-    } catch (const Error& error) { return error.what(); }
-    return {};
-}
-
-// What choosing the kernel changes in the problem, before its title: "64 × 64, fp16: ".
-std::string what_it_sets(const AppState& app, const gpu::KernelInfo& kernel) {
-    const Problem &now = app.session.recipe().problem, then = problem_for(kernel, now);
-    std::string text;
-    const auto add = [&](std::string_view what) { text += (text.empty() ? "" : ", ") + std::string(what); };
-    if (then.br != now.br || then.bc != now.bc) add(fmt::format("{} × {}", then.br, then.bc));
-    if (then.dtype != now.dtype) add(name(then.dtype));
-    if (then.base2 && !now.base2) add(app.ui.tr(Str::base2));
-    return text.empty() ? text : text + ": ";
-}
-
-void kernel_field(AppState& app, float width) {
-    Ui& ui = app.ui;
-    const Recipe& recipe = app.session.recipe();
-    const std::string_view value = recipe.kernel.empty() ? ui.tr(Str::kernel_no) : std::string_view(recipe.kernel);
-    if (field(ui, "kernel", ui.tr(Str::kernel), value, width)) ImGui::OpenPopup("kernels");
-    if (!begin_list(ui, "kernels", width)) return;
-    if (list_row(ui, ui.tr(Str::kernel_no), {}, recipe.kernel.empty())) choose_kernel(app, {});
-    for (const bool matching : {true, false}) {
-        for (const gpu::KernelInfo& kernel : gpu::kernels()) {
-            if ((kernel.algorithm == recipe.algorithm) != matching) continue;
-            const std::string why = refusal(app, kernel);
-            const std::string note = why.empty() ? what_it_sets(app, kernel) + std::string(kernel.title) : why;
-            if (list_row(ui, kernel.id, note, recipe.kernel == kernel.id, why.empty() ? Enabled::Yes : Enabled::No))
-                choose_kernel(app, kernel.id);
+            const std::string note = ui.tr(Str::fault_hides, {{"where", known.hides}});
+            if (list_row(ui, {known.title, note, &known == fault})) choose_fault(app, &known);
         }
     }
     ImGui::EndPopup();
@@ -215,7 +90,7 @@ void head_field(AppState& app, float width) {
             ImGui::PushID(h);
             const std::string title =
                 ui.tr(Str::head_of, {{"head", std::to_string(h + 1)}, {"heads", std::to_string(heads)}});
-            if (list_row(ui, title, {}, h == app.player->head())) app.player->set_head(h);
+            if (list_row(ui, {title, {}, h == app.player->head()})) app.player->set_head(h);
             ImGui::PopID();
         }
     }

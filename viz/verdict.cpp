@@ -7,6 +7,7 @@
 #include "viz/format.h"
 #include "viz/frame.h"
 #include "viz/text.h"
+#include "viz/where.h"
 
 namespace flashstep::viz {
 
@@ -21,23 +22,16 @@ Verdicts verdict_of(const AppState& app) {
                        : has_kernel(run.algorithm->id) ? Str::kernel_none
                                                        : Str::kernel_absent);
         v.why = run.kernel_message;
+        if (run.kernel_failure == KernelFailure::Device || run.kernel_failure == KernelFailure::Recording) {
+            v.kind = BadgeKind::Differs;
+            v.text = ui.tr(Str::kernel_did_not_run);
+        }
         return v;
     }
     const KernelRun& kernel = *run.kernel_run;
-    switch (kernel.where) {
-        case Where::Host: {
-            static const bool device = gpu::device_status().available;  // asked once: it may load a driver
-            v.where = ui.tr(device ? Str::kernel_host_chosen : Str::kernel_host);
-            v.where_short = ui.tr(Str::kernel_host_chosen);
-            break;
-        }
-        case Where::LiveCuda:
-            v.where = ui.tr(Str::kernel_live, {{"device", kernel.device}});
-            break;
-        case Where::Recorded:
-            v.where = ui.tr(Str::kernel_recorded, {{"device", kernel.device}, {"date", kernel.date}});
-            break;
-    }
+    v.where = where_it_ran(ui, kernel);
+    if (kernel.where == Where::Host) v.where_short = ui.tr(Str::kernel_host_chosen);
+    if (kernel.where == Where::Recorded) v.where_short = ui.tr(Str::where_recorded_on, {{"device", kernel.device}});
     const Comparison& c = *run.comparison;
     std::string result;
     switch (c.verdict) {

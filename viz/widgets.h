@@ -137,6 +137,8 @@ void value_row(Ui& ui, std::string_view label, std::string_view number);
 void small_text(Ui& ui, std::string_view text);
 // The same on one line: a tooltip is as wide as its lines, so that none may wrap.
 void tip_text(Ui& ui, std::string_view text);
+// Sentences in a tooltip: wrapped at 520 design pixels.
+void wrapped_tip_text(Ui& ui, std::string_view text);
 
 // Tooltip with our padding: if (begin_tip(ui)) { ...; end_tip(); }
 bool begin_tip(Ui& ui);
