@@ -329,6 +329,10 @@ KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inp
     return run;
 }
 
+std::int64_t shared_bytes(const KernelInfo& kernel, const Problem& problem) {
+    return rung(kernel.id).shared_bytes(shape_of(kernel, problem));
+}
+
 std::map<std::string, TensorBytes> own_bytes(const KernelInfo& kernel, const Problem& problem) {
     return rung(kernel.id).bytes(shape_of(kernel, problem));
 }

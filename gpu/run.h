@@ -38,6 +38,9 @@ void check_target(const KernelInfo& kernel, DType dtype, int target);
 // Throws Error listing what the kernel can run, if it cannot run this problem (dtype, head dims, masks, sizes).
 void check_runnable(const KernelInfo& kernel, const Problem& problem);
 
+// Dynamic shared memory of a thread block of the kernel, in bytes; the most that any of its launches takes.
+std::int64_t shared_bytes(const KernelInfo& kernel, const Problem& problem);
+
 // HBM bytes by tensor that the kernel's own closed form gives (its header states it), for the whole batch.
 std::map<std::string, TensorBytes> own_bytes(const KernelInfo& kernel, const Problem& problem);
 

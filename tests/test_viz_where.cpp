@@ -332,6 +332,7 @@ TEST_CASE("each kernel says on which architectures it is there for a number form
     CHECK(text("fa2_forward_3_mma", DType::Fp16) == "sm_75 and later");
     CHECK(text("fa2_forward_3_mma", DType::Bf16) == "sm_80 and later (bf16)");
     CHECK(text("fa2_forward_5_cp_async", DType::Fp16) == "sm_80 and later (cp.async)");
+    CHECK(text("fa2_backward_3_mma", DType::Fp16) == "sm_80 and later (shared memory)");
     ui.language = Language::Chinese;
     CHECK(text("fa2_forward_5_cp_async", DType::Fp16) == "sm_80 起（cp.async）");
     ui.language = Language::English;

@@ -45,7 +45,7 @@ enum class Str {
     mask_added, mask_none, mask_keys, mask_scores, mask_empty, mask_hint, mask_short, map_hidden, backward_only,
     runs_on, where_cpu, where_cpu_note, where_gpu, where_gpu_live, where_not_built, where_recording,
     where_recording_on, where_no_recording, where_recorded_on, recording_left, device_failed, recording_failed,
-    kernel_did_not_run, run_on_cpu, targets_from, targets_why, bytes_requested, bytes_three, count_,
+    kernel_did_not_run, run_on_cpu, targets_from, targets_why, targets_shared, bytes_requested, bytes_three, count_,
 };
 // clang-format on
 constexpr int kStrings = static_cast<int>(Str::count_);

@@ -269,6 +269,7 @@ const StrEntry kEnglish[kStrings] = {
     {Str::run_on_cpu, "Run it on this CPU"},
     {Str::targets_from, "sm_{target} and later"},
     {Str::targets_why, " ({why})"},
+    {Str::targets_shared, "shared memory"},
     {Str::bytes_requested, "Requested bytes: those of L2 and of DRAM are other numbers, not measured here."},
     {Str::bytes_three,
      "Requested, L2 and DRAM bytes are three different numbers. These are the bytes that the algorithm requests from "

@@ -2,7 +2,9 @@
 #include "viz/where.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "gpu/launch.h"
 #include "viz/frame.h"
 #include "viz/kernel_source.h"
 
@@ -70,6 +72,16 @@ const std::vector<int>& known_targets() {
     return known;
 }
 
+// Whether the kernel's largest tiles are more than a block of an architecture can have on chip.
+bool too_large_for(const gpu::KernelInfo& kernel, DType dtype, int target) {
+    if (kernel.head_dims.empty() || kernel.br == 0) return false;  // its blocks are chosen to fit
+    Problem problem;
+    problem.d = problem.dv = kernel.head_dims.back();
+    problem.br = kernel.br, problem.bc = kernel.bc;
+    problem.dtype = dtype, problem.base2 = kernel.base2;
+    return gpu::shared_bytes(kernel, problem) > gpu::opt_in_shared_bytes(target);
+}
+
 }  // namespace
 
 const gpu::DeviceStatus& this_device() {
@@ -131,11 +143,13 @@ std::string targets_text(const Ui& ui, const gpu::KernelInfo& kernel, DType dtyp
     }
     if (first == known.begin()) return text;
     // Why not on older ones.
-    std::string_view why;
+    std::string why;
     if (kernel.targets.front() < targets.front())
         why = name(dtype);
     else if (kernel_source(kernel.id).find("cp_async") != std::string_view::npos)
         why = "cp.async";
+    else if (too_large_for(kernel, dtype, *std::prev(first)))
+        why = ui.tr(Str::targets_shared);
     return why.empty() ? text : text + ui.tr(Str::targets_why, {{"why", why}});
 }
 
