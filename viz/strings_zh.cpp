@@ -260,7 +260,7 @@ const StrEntry kChinese[kStrings] = {
     {Str::targets_from, "sm_{target} 起"},
     {Str::targets_why, "（{why}）"},
     {Str::targets_shared, "shared memory"},
-    {Str::bytes_requested, "这是请求的字节数；L2 和 DRAM 的字节数另当别论，这里没有测量。"},
+    {Str::bytes_requested, "这是请求的字节数；L2 和 DRAM 的字节数是另外两个数，这里没有测量。"},
     {Str::bytes_three,
      "请求的字节数、L2 的字节数、DRAM 的字节数是三个不同的数。这里统计的是算法向 HBM 请求的字节数；在 GPU "
      "上，其中一部分由 L2 缓存满足，其余才到达 DRAM。L2 和 DRAM 的字节数这里都没有测量。"},
