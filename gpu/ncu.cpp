@@ -25,10 +25,11 @@ const std::vector<NcuQuantity>& table() {
         {"requested_bytes", "requested", "sector", {{"lts__t_sectors_srcunit_tex.sum"}}},
         // All that passes the tags of L2, whoever asks: also its own fills and what its halves exchange.
         {"l2_bytes", "L2", "byte", {{"lts__t_bytes.sum"}, {"lts__t_sectors.sum"}}},
+        // The second names are those of the Blackwell generation.
         {"dram_bytes",
          "DRAM",
          "byte",
-         {{"dram__bytes_read.sum", "dram__bytes_write.sum"}, {"dram__sectors_read.sum", "dram__sectors_write.sum"}}},
+         {{"dram__bytes_read.sum", "dram__bytes_write.sum"}, {"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}}},
         // Passes through shared memory; without bank conflicts they are the ideal ones.
         {"shared_wavefronts", "shared wavefronts", "wavefront", {{"memory_l1_wavefronts_shared"}}},
         {"shared_wavefronts_ideal", "ideal", "wavefront", {{"memory_l1_wavefronts_shared_ideal"}}},

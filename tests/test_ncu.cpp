@@ -90,6 +90,8 @@ TEST_CASE("units and separators are undone") {
     CHECK(one("smsp__inst_executed_op_ldsm.sum", "Minst", "3", "ldmatrix_instructions") == 3e6);
     CHECK(one("smsp__inst_executed_op_ldsm.sum", "", "3", "ldmatrix_instructions") == 3.0);
     CHECK(one("dram__bytes_read.sum", "byte", "5", "dram_bytes") == std::nullopt);  // without what was written
+    const std::string later = "0,k,dram__bytes_op_read.sum,Kbyte,2\n0,k,dram__bytes_op_write.sum,byte,5\n";
+    CHECK(value(parse_ncu_csv(kHead + later, "x").at(0), "dram_bytes") == 2005.0);
     for (const char* absent : {"", "n/a", "(!) n/a", "nan"})
         CHECK(one("lts__t_bytes.sum", "byte", absent, "l2_bytes") == std::nullopt);
 }
