@@ -203,7 +203,9 @@ FS_DEVICE void store_pair(T* view, std::int64_t index, std::uint32_t pair) {
 
 template <class T>
 FS_DEVICE unsigned shared_address(const T* view, std::int64_t index) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(view + index));
+    const auto offset =
+        static_cast<unsigned>(index) * static_cast<unsigned>(sizeof(T));  // shared addresses have 32 bits
+    return static_cast<unsigned>(__cvta_generic_to_shared(view)) + offset;
 }
 template <int bytes>
 FS_DEVICE void cp_async([[maybe_unused]] unsigned to, [[maybe_unused]] const void* from,
@@ -352,6 +354,15 @@ FS_DEVICE void ldmatrix_x4_trans(std::uint32_t (&r)[4], const T* view, std::int6
 #endif
 
 namespace flashstep::gpu {
+
+// x, of which the compiler knows nothing: what is computed from it is computed where it stands, and not once before a
+// loop to be kept in registers through it.
+FS_DEVICE int opaque(int x) {
+#ifdef __CUDACC__
+    asm volatile("" : "+r"(x));
+#endif
+    return x;
+}
 
 // Bytes that take<T>("...", count) uses: each view starts at a multiple of 16 bytes.
 constexpr std::int64_t shared_view_bytes(std::int64_t count, std::int64_t element_bytes) {

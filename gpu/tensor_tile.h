@@ -42,7 +42,7 @@ FS_HOST_DEVICE int place(int row, int col) {
 // and zeros elsewhere. 16 bytes a thread, or single elements where rows do not start at multiples of 16 bytes.
 template <Swizzle kSwizzle, int kRows, int kColumns, class Tile, class From>
 FS_DEVICE void load_tile(const Tile& tile, const From& from, int rows, int columns) {
-    for (int e = thread_idx().x; e < kRows * kColumns / kChunk; e += block_dim().x) {
+    for (int e = opaque(thread_idx().x); e < kRows * kColumns / kChunk; e += block_dim().x) {
         const int r = e / (kColumns / kChunk), c = e % (kColumns / kChunk) * kChunk;
         auto chunk = decltype(load_16(tile, 0)){};
         if (r < rows && columns % kChunk == 0 && c < columns) {
@@ -70,11 +70,15 @@ FS_DEVICE void load_tile_async(const Tile& tile, const From& from, int rows, int
     }
 }
 
+// In the three loads below the rows start at a multiple of 8, so that the swizzle depends on the lane and the column
+// alone, and the rows' place is added as it is. What the lane adds is opaque: the compiler would otherwise keep the
+// address of every piece of a tile in a register of its own, and spill on sm_100 and sm_120.
+
 // The left operand: rows [row0, row0 + 16), columns [col0, col0 + 16) of a tile.
 template <Swizzle kSwizzle, int kColumns, class Tile>
 FS_DEVICE void load_left(std::uint32_t (&a)[4], const Tile& tile, int row0, int col0) {
     const int lane = lane_index();
-    ldmatrix_x4(a, tile, place<kSwizzle, kColumns>(row0 + (lane & 15), col0 + (lane >> 4) * kChunk));
+    ldmatrix_x4(a, tile, row0 * kColumns + opaque(place<kSwizzle, kColumns>(lane & 15, col0 + (lane >> 4) * kChunk)));
 }
 
 // Right operands of QK^T: 16 columns of the keys of results n and n + 1. Four matrices: two groups of eight keys, two
@@ -82,8 +86,8 @@ FS_DEVICE void load_left(std::uint32_t (&a)[4], const Tile& tile, int row0, int 
 template <Swizzle kSwizzle, int kColumns, class Tile>
 FS_DEVICE void load_keys(std::uint32_t (&b)[4], const Tile& K_j, int n, int col0) {
     const int lane = lane_index();
-    ldmatrix_x4(b, K_j,
-                place<kSwizzle, kColumns>(n * 8 + (lane >> 4) * 8 + (lane & 7), col0 + (lane >> 3 & 1) * kChunk));
+    const int row = (lane >> 4) * 8 + (lane & 7), col = col0 + (lane >> 3 & 1) * kChunk;
+    ldmatrix_x4(b, K_j, n * 8 * kColumns + opaque(place<kSwizzle, kColumns>(row, col)));
 }
 
 // Right operands of PV: the 16 keys of results k and k + 1 of P, columns of results x and x + 1 of O. Transposed, as
@@ -91,7 +95,8 @@ FS_DEVICE void load_keys(std::uint32_t (&b)[4], const Tile& K_j, int n, int col0
 template <Swizzle kSwizzle, int kColumns, class Tile>
 FS_DEVICE void load_values(std::uint32_t (&b)[4], const Tile& V_j, int k, int x) {
     const int lane = lane_index();
-    ldmatrix_x4_trans(b, V_j, place<kSwizzle, kColumns>(k * 8 + (lane & 15), x * 8 + (lane >> 4) * kChunk));
+    const int row = lane & 15, col = x * 8 + (lane >> 4) * kChunk;
+    ldmatrix_x4_trans(b, V_j, k * 8 * kColumns + opaque(place<kSwizzle, kColumns>(row, col)));
 }
 
 // Two results beside each other as the left operand of the next product.

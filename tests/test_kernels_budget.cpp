@@ -1,5 +1,5 @@
-// What the CUDA compiler makes of every rung: registers within the committed budget, no spills and no local memory on
-// tensor cores, and the instructions that the rung is about. Needs nvcc.
+// What the CUDA compiler makes of every rung: registers and shared memory within the committed budget, no spills and no
+// local memory on tensor cores, and the instructions that the rung is about. Needs nvcc.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "gpu/registry.h"
 #include "gpu/run.h"
+#include "gpu/rungs.h"
 #include "tests/nvcc.h"
 
 namespace flashstep::gpu {
@@ -20,7 +22,24 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kBudgets = FLASHSTEP_SOURCE_DIR "/gpu/budgets.txt";
-constexpr int kTargets[] = {75, 80, 90};
+
+// Every target that a row of the registry lists.
+std::vector<int> all_targets() {
+    std::set<int> targets;
+    for (const KernelInfo& kernel : kernels()) targets.insert(kernel.targets.begin(), kernel.targets.end());
+    return {targets.begin(), targets.end()};
+}
+
+// Dynamic shared memory of the kernel's largest block: at its own blocks and d = 128 on tensor cores, else at
+// B_r = B_c = 32 and d = 64.
+std::int64_t shared_bytes(const KernelInfo& kernel) {
+    const bool fixed = kernel.br > 0;
+    Problem p;
+    p.n = p.nk = 256, p.d = p.dv = fixed ? 128 : 64;
+    p.br = fixed ? kernel.br : 32, p.bc = fixed ? kernel.bc : 32;
+    p.dtype = kernel.dtypes.front();
+    return rung(kernel.id).shared_bytes(shape_of(kernel, p));
+}
 
 std::string read(const fs::path& path) {
     std::ostringstream text;
@@ -109,7 +128,9 @@ std::map<std::string, std::string> entries_of(const std::string& ptx) {
 
 }  // namespace
 
-TEST_CASE("Every rung keeps to its budget of registers, and on tensor cores it spills nothing") {
+TEST_CASE(
+    "Every rung compiles for all its targets within its budget of registers and shared memory; tensor cores spill "
+    "nothing") {
     const std::string compiler = testing::nvcc();
     if (compiler.empty()) {
         MESSAGE("skipped: no nvcc");
@@ -119,33 +140,42 @@ TEST_CASE("Every rung keeps to its budget of registers, and on tensor cores it s
     write_unit(folder.path / "all.cu");
     std::string command = compiler + " -std=c++20 -O3 -Xptxas -v -c -I" FLASHSTEP_SOURCE_DIR " -o ";
     command += (folder.path / "all.o").string();
-    for (int target : kTargets) command += fmt::format(" -gencode arch=compute_{0},code=sm_{0}", target);
+    for (int target : all_targets()) command += fmt::format(" -gencode arch=compute_{0},code=sm_{0}", target);
     command += fmt::format(" {} > {} 2>&1", (folder.path / "all.cu").string(), (folder.path / "log").string());
     REQUIRE_MESSAGE(std::system(command.c_str()) == 0, read(folder.path / "log"));
     const auto uses = uses_in(read(folder.path / "log"));
 
     if (std::getenv("FLASHSTEP_WRITE_BUDGETS")) {
         std::ofstream out(kBudgets);
-        out << "# Most registers a thread of each rung may use: kernel, target, registers. Written by\n"
-               "# FLASHSTEP_WRITE_BUDGETS=1 test_kernels_budget; a change is looked at before it is committed.\n";
+        out << "# Most registers a thread of each rung may use, and most bytes of shared memory its largest block: "
+               "kernel,\n"
+               "# target, registers, bytes. Written by FLASHSTEP_WRITE_BUDGETS=1 test_kernels_budget; a change is "
+               "looked\n"
+               "# at before it is committed.\n";
         for (const KernelInfo& kernel : kernels())
-            for (int target : kTargets)
+            for (int target : kernel.targets)
                 if (const auto use = uses.find({std::string(kernel.id), target}); use != uses.end())
-                    out << kernel.id << ' ' << target << ' ' << use->second.registers << '\n';
+                    out << kernel.id << ' ' << target << ' ' << use->second.registers << ' ' << shared_bytes(kernel)
+                        << '\n';
     }
-    std::map<std::pair<std::string, int>, int> budgets;
+    struct Budget {
+        int registers = 0;
+        std::int64_t shared_bytes = 0;
+    };
+    std::map<std::pair<std::string, int>, Budget> budgets;
     std::ifstream file(kBudgets);
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#')) continue;
         std::istringstream words(line);
         std::string id;
-        int target = 0, registers = 0;
-        words >> id >> target >> registers;
-        budgets[{id, target}] = registers;
+        int target = 0;
+        Budget budget;
+        words >> id >> target >> budget.registers >> budget.shared_bytes;
+        REQUIRE_MESSAGE(words, line);
+        budgets[{id, target}] = budget;
     }
     for (const KernelInfo& kernel : kernels())
-        for (int target : kTargets) {
-            if (std::ranges::find(kernel.targets, target) == kernel.targets.end()) continue;
+        for (int target : kernel.targets) {
             CAPTURE(kernel.id);
             CAPTURE(target);
             const auto use = uses.find({std::string(kernel.id), target});
@@ -153,7 +183,9 @@ TEST_CASE("Every rung keeps to its budget of registers, and on tensor cores it s
             REQUIRE(use != uses.end());
             REQUIRE(budget != budgets.end());
             CHECK(use->second.registers > 0);
-            CHECK(use->second.registers <= budget->second);
+            CHECK(use->second.registers <= budget->second.registers);
+            CHECK(shared_bytes(kernel) <= budget->second.shared_bytes);
+            CHECK(budget->second.shared_bytes <= opt_in_shared_bytes(target));
             if (!on_tensor_cores(kernel)) continue;
             CHECK(use->second.spilled == 0);
             CHECK(use->second.stack == 0);

@@ -141,6 +141,8 @@ FS_KERNEL void fa2_backward_3_mma_columns(Global<const T> Q_all,      // [heads,
             load_statistic(D_i, slice(D_all, first_row, rows), rows);
             sync_block();
 
+            // The mask in the tile's own indices: key is visible to query r iff key - r <= diagonal.
+            const int diagonal = p.causal ? row0 + p.nk - p.n - col0 : kB;
             for (int query0 = 0; query0 < kB; query0 += kPart) {
                 const auto queries = slice(Q_i, query0 * kD, kPart * kD),
                            gradients = slice(dO_i, query0 * kD, kPart * kD);
@@ -156,7 +158,7 @@ FS_KERNEL void fa2_backward_3_mma_columns(Global<const T> Q_all,      // [heads,
                 for (int n = 0; n < kPart / 8; ++n) {
                     for (int e = 0; e < 4; ++e) {
                         const int key = warp_key + fragment_row(e), r = query0 + fragment_col(n, e);
-                        const bool seen = key < cols && r < rows && p.visible(row0 + r, col0 + key);
+                        const bool seen = key < cols && r < rows && key - r <= diagonal;
                         S[n][e] = seen ? p.scale * S[n][e] : minus_infinity();
                         P[n][e] = exp_diff(S[n][e], L_i[r]);
                         dS[n][e] = P[n][e] * (dP[n][e] - D_i[r]);
