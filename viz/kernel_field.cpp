@@ -37,6 +37,7 @@ std::string what_it_sets(const AppState& app, const gpu::KernelInfo& kernel) {
 void places_section(AppState& app) {
     Ui& ui = app.ui;
     list_heading(ui, ui.tr(Str::runs_on));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(2)));
     int index = 0;
     for (const RunPlace& place : run_places(app)) {
         ImGui::PushID(index++);
@@ -48,6 +49,7 @@ void places_section(AppState& app) {
             choose_place(app, place);
         ImGui::PopID();
     }
+    ImGui::PopStyleVar();
     ImGui::Dummy({0, ui.px(4)});
 }
 

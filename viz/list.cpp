@@ -82,7 +82,7 @@ bool list_row(Ui& ui, const ListRow& row) {
     ImDrawList* draw = ImGui::GetWindowDrawList();
     if (on && over) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(mix(t.raised, t.text, 0.10f)), ui.px(4));
     if (row.chosen) draw_icon(draw, Icon::Check, {at.x + ui.px(12), at.y + ui.px(14)}, ui.px(13), u32(t.text));
-    const float x = at.x + ui.px(28), room = width - ui.px(36);
+    const float x = at.x + ui.px(28), room = std::min(width, shown_w) - ui.px(36);
     const std::string title = fitted(body, row.title, room);
     draw_text_on(draw, body, x, at.y + ui.px(19), u32(on ? t.text : t.quiet), title);
     bool cut = title != row.title;

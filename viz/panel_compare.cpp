@@ -184,7 +184,7 @@ void counted_bytes(AppState& app) {
 void bytes_lines(AppState& app) {
     Ui& ui = app.ui;
     counted_bytes(app);
-    small_text(ui, ui.tr(Str::bytes_requested));
+    if (!app.run->comparison->bytes.empty()) small_text(ui, ui.tr(Str::bytes_requested));
     if (!ImGui::IsItemHovered() || !begin_tip(ui)) return;
     wrapped_tip_text(ui, ui.tr(Str::bytes_three));
     end_tip();
