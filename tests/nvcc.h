@@ -1,9 +1,12 @@
-// The CUDA compiler, for tests that look at what it makes of the kernels.
+// The CUDA compiler, for tests that look at what it makes of the kernels, and what they find in its PTX.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
+
+#include "gpu/registry.h"
 
 namespace flashstep::testing {
 
@@ -13,6 +16,28 @@ inline std::string nvcc() {
     if (std::system("nvcc --version > /dev/null 2>&1") == 0) return "nvcc";
     if (std::filesystem::exists("/usr/local/cuda/bin/nvcc")) return "/usr/local/cuda/bin/nvcc";
     return {};
+}
+
+inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// Which kernel an entry function belongs to: the longest id in its name. Null: none.
+inline const gpu::KernelInfo* owner_of(const std::string& entry) {
+    const gpu::KernelInfo* found = nullptr;
+    for (const gpu::KernelInfo& kernel : gpu::kernels())
+        if (contains(entry, kernel.id) && (!found || kernel.id.size() > found->id.size())) found = &kernel;
+    return found;
+}
+
+// PTX by the name of its entry function.
+inline std::map<std::string, std::string> entries_of(const std::string& ptx) {
+    std::map<std::string, std::string> entries;
+    for (std::size_t at = ptx.find(".entry "); at != std::string::npos;) {
+        const std::size_t next = ptx.find(".entry ", at + 1);
+        const std::string text = ptx.substr(at, next == std::string::npos ? next : next - at);
+        entries[text.substr(7, text.find('(') - 7)] = text;
+        at = next;
+    }
+    return entries;
 }
 
 }  // namespace flashstep::testing

@@ -2,7 +2,6 @@
 // local memory on tensor cores, and the instructions that the rung is about. Needs nvcc.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -14,12 +13,17 @@
 #include "gpu/run.h"
 #include "gpu/rungs.h"
 #include "tests/nvcc.h"
+#include "tests/program.h"
 
 namespace flashstep::gpu {
 
 namespace {
 
-namespace fs = std::filesystem;
+using testing::contains;
+using testing::entries_of;
+using testing::owner_of;
+using testing::TemporaryFolder;
+using testing::text_of;
 
 constexpr const char* kBudgets = FLASHSTEP_SOURCE_DIR "/gpu/budgets.txt";
 
@@ -41,25 +45,8 @@ std::int64_t shared_bytes(const KernelInfo& kernel) {
     return rung(kernel.id).shared_bytes(shape_of(kernel, p));
 }
 
-std::string read(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
-class TemporaryFolder {
-  public:
-    TemporaryFolder() : path(fs::temp_directory_path() / fmt::format("flashstep_budget_{}", getpid())) {
-        fs::create_directories(path);
-    }
-    ~TemporaryFolder() { fs::remove_all(path); }
-    const fs::path path;
-};
-
 // A unit that launches every kernel without its probe, in all its element types and head dimensions.
-void write_unit(const fs::path& file) {
+void write_unit(const std::string& file) {
     std::ofstream out(file);
     out << "#include \"gpu/cuda/machine.cuh\"\n";
     for (const KernelInfo& kernel : kernels()) out << "#include \"gpu/kernels/" << kernel.id << ".cuh\"\n";
@@ -71,14 +58,6 @@ void write_unit(const fs::path& file) {
             << "        else launch_" << kernel.id << "(machine, shape);\n    }(m, p);\n";
     }
     out << "}\n";
-}
-
-// Which kernel an entry function belongs to: the longest id in its name.
-const KernelInfo* owner(const std::string& entry) {
-    const KernelInfo* found = nullptr;
-    for (const KernelInfo& kernel : kernels())
-        if (contains(entry, kernel.id) && (!found || kernel.id.size() > found->id.size())) found = &kernel;
-    return found;
 }
 
 struct Use {
@@ -99,7 +78,7 @@ std::map<std::pair<std::string, int>, Use> uses_in(const std::string& log) {
         };
         if (contains(line, "Compiling entry function")) {
             const std::size_t open = line.find('\''), close = line.find('\'', open + 1), sm = line.find("sm_");
-            const KernelInfo* kernel = owner(line.substr(open + 1, close - open - 1));
+            const KernelInfo* kernel = owner_of(line.substr(open + 1, close - open - 1));
             now = kernel && sm != std::string::npos ? &uses[{std::string(kernel->id), std::stoi(line.substr(sm + 3))}]
                                                     : nullptr;
         } else if (now && contains(line, "bytes stack frame")) {
@@ -114,18 +93,6 @@ std::map<std::pair<std::string, int>, Use> uses_in(const std::string& log) {
 
 bool on_tensor_cores(const KernelInfo& kernel) { return kernel.dtypes.front() == DType::Fp16; }
 
-// PTX by entry function.
-std::map<std::string, std::string> entries_of(const std::string& ptx) {
-    std::map<std::string, std::string> entries;
-    for (std::size_t at = ptx.find(".entry "); at != std::string::npos;) {
-        const std::size_t next = ptx.find(".entry ", at + 1);
-        const std::string text = ptx.substr(at, next == std::string::npos ? next : next - at);
-        entries[text.substr(7, text.find('(') - 7)] = text;
-        at = next;
-    }
-    return entries;
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -137,13 +104,13 @@ TEST_CASE(
         std::exit(77);
     }
     const TemporaryFolder folder;
-    write_unit(folder.path / "all.cu");
+    write_unit(folder.file("all.cu"));
     std::string command = compiler + " -std=c++20 -O3 -Xptxas -v -c -I" FLASHSTEP_SOURCE_DIR " -o ";
-    command += (folder.path / "all.o").string();
+    command += folder.file("all.o");
     for (int target : all_targets()) command += fmt::format(" -gencode arch=compute_{0},code=sm_{0}", target);
-    command += fmt::format(" {} > {} 2>&1", (folder.path / "all.cu").string(), (folder.path / "log").string());
-    REQUIRE_MESSAGE(std::system(command.c_str()) == 0, read(folder.path / "log"));
-    const auto uses = uses_in(read(folder.path / "log"));
+    command += fmt::format(" {} > {} 2>&1", folder.file("all.cu"), folder.file("log"));
+    REQUIRE_MESSAGE(std::system(command.c_str()) == 0, text_of(folder.file("log")));
+    const auto uses = uses_in(text_of(folder.file("log")));
 
     if (std::getenv("FLASHSTEP_WRITE_BUDGETS")) {
         std::ofstream out(kBudgets);
@@ -215,16 +182,16 @@ TEST_CASE("PTX holds the instructions that a rung is about, and no local memory 
         std::exit(77);
     }
     const TemporaryFolder folder;
-    write_unit(folder.path / "all.cu");
-    const std::string output = (folder.path / "all.ptx").string(), log = (folder.path / "log").string();
+    write_unit(folder.file("all.cu"));
+    const std::string output = folder.file("all.ptx"), log = folder.file("log");
     const std::string command = fmt::format("{} -std=c++20 -O3 -ptx -arch=compute_80 -I{} -o {} {} > {} 2>&1", compiler,
-                                            FLASHSTEP_SOURCE_DIR, output, (folder.path / "all.cu").string(), log);
-    REQUIRE_MESSAGE(std::system(command.c_str()) == 0, read(log));
+                                            FLASHSTEP_SOURCE_DIR, output, folder.file("all.cu"), log);
+    REQUIRE_MESSAGE(std::system(command.c_str()) == 0, text_of(log));
     std::map<std::string_view, int> looked_at;
-    const auto entries = entries_of(read(output));
+    const auto entries = entries_of(text_of(output));
     for (const auto& entry : entries) {  // clang 14 captures no structured binding in a message
         const std::string &name = entry.first, &text = entry.second;
-        const KernelInfo* kernel = owner(name);
+        const KernelInfo* kernel = owner_of(name);
         REQUIRE_MESSAGE(kernel != nullptr, name);
         CAPTURE(kernel->id);
         ++looked_at[kernel->id];

@@ -1,27 +1,20 @@
 // The untraced kernels compile to the same PTX as their source with the probe lines taken out. Needs nvcc.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
 #include "gpu/registry.h"
 #include "tests/nvcc.h"
+#include "tests/program.h"
 
 namespace flashstep::gpu {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string read(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
+using testing::text_of;
 
 // Without the lines that call the probe; `removed` counts them.
 std::string without_probes(const std::string& source, int& removed) {
@@ -63,12 +56,11 @@ TEST_CASE("A kernel without probe is the same PTX as its source with the probe l
         MESSAGE("skipped: no nvcc");
         std::exit(77);
     }
-    const fs::path folder = fs::temp_directory_path() / ("flashstep_ptx_" + std::to_string(getpid()));
-    fs::create_directories(folder);
+    const testing::TemporaryFolder folder;
     int compared = 0;
     for (const KernelInfo& kernel : kernels()) {
         const std::string id(kernel.id);
-        const std::string source = read(FLASHSTEP_SOURCE_DIR "/gpu/kernels/" + id + ".cuh");
+        const std::string source = text_of(FLASHSTEP_SOURCE_DIR "/gpu/kernels/" + id + ".cuh");
         int removed = 0;
         const std::string stripped = without_probes(source, removed);
         if (removed == 0) continue;  // nothing to probe: its slots are its tensors
@@ -77,8 +69,8 @@ TEST_CASE("A kernel without probe is the same PTX as its source with the probe l
         REQUIRE(!functions.empty());
         std::string ptx[2];
         for (int variant : {0, 1}) {
-            const fs::path unit = folder / (id + ".cu"), output = folder / (id + ".ptx");
-            std::ofstream(folder / (id + ".cuh")) << (variant == 0 ? source : stripped);
+            const std::string unit = folder.file(id + ".cu"), output = folder.file(id + ".ptx");
+            std::ofstream(folder.file(id + ".cuh")) << (variant == 0 ? source : stripped);
             std::ofstream text(unit);
             text << "#include \"" << id << ".cuh\"\n";
             for (const std::string& function : functions) {
@@ -88,9 +80,9 @@ TEST_CASE("A kernel without probe is the same PTX as its source with the probe l
             text.close();
             const std::string command = compiler +
                                         " -std=c++20 -O3 -arch=compute_80 -ptx -I" FLASHSTEP_SOURCE_DIR " -o " +
-                                        output.string() + " " + unit.string() + " 2>&1";
+                                        output + " " + unit + " 2>&1";
             REQUIRE(std::system(command.c_str()) == 0);
-            ptx[variant] = body(read(output));
+            ptx[variant] = body(text_of(output));
         }
         CHECK(ptx[0].size() > 1000);
         for (const std::string& function : functions) CHECK(ptx[0].find(function) != std::string::npos);
@@ -98,7 +90,6 @@ TEST_CASE("A kernel without probe is the same PTX as its source with the probe l
         CHECK((ptx[0] == ptx[1]));
         ++compared;
     }
-    fs::remove_all(folder);
     CHECK(compared > 0);
 }
 

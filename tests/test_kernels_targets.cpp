@@ -1,7 +1,6 @@
 // Where a rung is there and where it is not: registry, build and the code that an older target gets say the same.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -11,20 +10,14 @@
 #include "gpu/registry.h"
 #include "gpu/run.h"
 #include "tests/nvcc.h"
+#include "tests/program.h"
 
 namespace flashstep::gpu {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string read(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+using testing::contains;
+using testing::text_of;
 
 bool on_sm_75(const KernelInfo& kernel, DType dtype) {
     const std::vector<int> targets = targets_of(kernel, dtype);
@@ -33,11 +26,9 @@ bool on_sm_75(const KernelInfo& kernel, DType dtype) {
 
 // Whether the source of the kernel that an entry function belongs to has cp.async in it.
 bool copies_asynchronously(const std::string& entry) {
-    const KernelInfo* owner = nullptr;
-    for (const KernelInfo& kernel : kernels())
-        if (contains(entry, kernel.id) && (!owner || kernel.id.size() > owner->id.size())) owner = &kernel;
+    const KernelInfo* owner = testing::owner_of(entry);
     REQUIRE(owner != nullptr);
-    return contains(read(fmt::format("{}/gpu/kernels/{}.cuh", FLASHSTEP_SOURCE_DIR, owner->id)), "cp_async_");
+    return contains(text_of(fmt::format("{}/gpu/kernels/{}.cuh", FLASHSTEP_SOURCE_DIR, owner->id)), "cp_async_");
 }
 
 }  // namespace
@@ -54,7 +45,7 @@ TEST_CASE("bf16 starts at sm_80 on every rung, and a rung's other formats are th
 TEST_CASE(
     "What the build says of sm_75 names, of each family, the first rung that is not for it; the later ones are not "
     "either") {
-    const std::string says = read(FLASHSTEP_SOURCE_DIR "/cmake/cuda.cmake");
+    const std::string says = text_of(FLASHSTEP_SOURCE_DIR "/cmake/cuda.cmake");
     std::set<std::string_view> families;
     for (const KernelInfo& kernel : kernels()) {
         const std::string_view family = kernel.id.substr(0, kernel.id.find_first_of("0123456789", 3));
@@ -72,9 +63,8 @@ TEST_CASE("Compiled for sm_75, a rung that is not for it traps: it never does no
         MESSAGE("skipped: no nvcc");
         std::exit(77);
     }
-    const fs::path folder = fs::temp_directory_path() / fmt::format("flashstep_targets_{}", getpid());
-    fs::create_directories(folder);
-    std::ofstream unit(folder / "all.cu");
+    const testing::TemporaryFolder folder;
+    std::ofstream unit(folder.file("all.cu"));
     unit << "#include \"gpu/cuda/machine.cuh\"\n";
     std::string calls;
     for (const KernelInfo& kernel : kernels()) {
@@ -87,16 +77,11 @@ TEST_CASE("Compiled for sm_75, a rung that is not for it traps: it never does no
     unit.close();
     const std::string command =
         fmt::format("{0} -std=c++20 -O3 -ptx -arch=compute_75 -I{1} -o {2}/all.ptx {2}/all.cu > {2}/log 2>&1", compiler,
-                    FLASHSTEP_SOURCE_DIR, folder.string());
-    REQUIRE_MESSAGE(std::system(command.c_str()) == 0, read(folder / "log"));
-    const std::string ptx = read(folder / "all.ptx");
-    fs::remove_all(folder);
+                    FLASHSTEP_SOURCE_DIR, folder.path());
+    REQUIRE_MESSAGE(std::system(command.c_str()) == 0, text_of(folder.file("log")));
     int trapped = 0, computed = 0;
-    for (std::size_t at = ptx.find(".entry "); at != std::string::npos;) {
-        const std::size_t next = ptx.find(".entry ", at + 1);
-        const std::string entry = ptx.substr(at, next == std::string::npos ? next : next - at);
-        at = next;
-        const std::string name = entry.substr(7, entry.find('(') - 7);
+    for (const auto& named : testing::entries_of(text_of(folder.file("all.ptx")))) {
+        const std::string &name = named.first, &entry = named.second;
         CAPTURE(name);
         if (contains(name, "row_sums")) {  // D: no product and no copy in it
             CHECK(contains(entry, "st.global"));
