@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "gpu/cuda/bench.h"
+#include "gpu/device_status.h"
 #include "gpu/host_tensor.h"
 #include "gpu/run.h"
 #include "gpu/rungs.h"
@@ -125,7 +126,9 @@ std::vector<BenchRow> bench_ladder(const std::vector<const KernelInfo*>& chosen,
                     check_runnable(*kernel, problem);
                     row.time = time_runs(*prepare(*kernel, problem), policy);
                     next = 2 * row.time.median_ms;
-                } catch (const Error& error) { row.skipped = error.what(); }
+                } catch (const DeviceFailure&) { throw; } catch (const Error& error) {
+                    row.skipped = error.what();
+                }
             }
             on_row(row);
             rows.push_back(std::move(row));

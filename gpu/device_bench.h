@@ -65,7 +65,7 @@ using PrepareBench = std::function<std::unique_ptr<BenchRun>(const KernelInfo&, 
 
 // Times every kernel on every shape of its pass. A shape is skipped, with the reason, where `prepare` or a run throws
 // Error, and where the shape with half as many rows says that a run would take longer than the policy allows.
-// `on_row` sees each row as soon as it is there.
+// `on_row` sees each row as soon as it is there. Throws DeviceFailure: nothing measured after one would be true.
 std::vector<BenchRow> bench_ladder(const std::vector<const KernelInfo*>& chosen, const PrepareBench& prepare,
                                    const BenchPolicy& policy, const std::function<void(const BenchRow&)>& on_row);
 

@@ -4,7 +4,14 @@
 #include <cstdint>
 #include <string>
 
+#include "core/error.h"
+
 namespace flashstep::gpu {
+
+// A call of CUDA that failed for another reason than memory: what is measured after it cannot be believed.
+struct DeviceFailure : Error {
+    using Error::Error;
+};
 
 struct DeviceStatus {
     bool built = false;             // this build has the CUDA back end

@@ -140,6 +140,24 @@ TEST_CASE("The ladder leaves out what would take too long, and says what each re
     CHECK(prepared == 2 * 3 + 12);  // a shape known to be too slow is not even prepared
 }
 
+TEST_CASE("A device that fails ends the bench: no later row is measured or called left out") {
+    const KernelInfo* kernel = find_kernel("fa2_forward_1_tile");
+    REQUIRE(kernel);
+    std::string calls;
+    struct Failing : FakeRun {
+        using FakeRun::FakeRun;
+        double stop_ms() override { throw DeviceFailure("an illegal memory access was encountered"); }
+    };
+    int prepared = 0, seen = 0;
+    const PrepareBench prepare = [&](const KernelInfo&, const Problem&) -> std::unique_ptr<BenchRun> {
+        if (++prepared < 3) return std::make_unique<FakeRun>(std::vector<double>{1}, calls);
+        return std::make_unique<Failing>(std::vector<double>{1}, calls);
+    };
+    CHECK_THROWS_AS(bench_ladder({kernel}, prepare, {}, [&](const BenchRow&) { ++seen; }), DeviceFailure);
+    CHECK(prepared == 3);
+    CHECK(seen == 2);
+}
+
 TEST_CASE("Without a device the bench cannot be prepared") {
     if (device_status().available) return;
     const KernelInfo* kernel = find_kernel("fa2_forward_4_swizzle");

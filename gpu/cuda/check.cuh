@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "gpu/device_status.h"
 
 namespace flashstep::gpu::cuda {
 
@@ -57,10 +58,11 @@ inline void check(cudaError_t code, const char* call, const char* file, int line
     if (code == cudaSuccess) return;
     cudaGetLastError();  // leaves no error behind for the next call
     const std::string path = file;
-    throw Error(path.substr(path.rfind('/') + 1) + ":" + std::to_string(line) + ": " + call + ": " +
-                    cudaGetErrorName(code) + " (" + cudaGetErrorString(code) + ")" +
-                    (about.empty() ? "" : ": " + about),
-                hint_for(code));
+    const std::string message = path.substr(path.rfind('/') + 1) + ":" + std::to_string(line) + ": " + call + ": " +
+                                cudaGetErrorName(code) + " (" + cudaGetErrorString(code) + ")" +
+                                (about.empty() ? "" : ": " + about);
+    if (code == cudaErrorMemoryAllocation) throw Error(message, hint_for(code));
+    throw DeviceFailure(message, hint_for(code));
 }
 
 // For what gives something back, in destructors: whoever made the thing has the answer already or another error on its

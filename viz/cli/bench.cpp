@@ -186,14 +186,22 @@ int run_schedule(const State& state) {
 }
 
 int run_on_device(const State& state) {
+    const std::vector<const gpu::KernelInfo*> chosen = attention_kernels(state.kernel);
     const gpu::DeviceStatus device = gpu::device_status();
     if (!device.available) {
         print_note(fmt::format("nothing is measured: {}", device.message));
         return kUnavailable;
     }
-    const std::vector<gpu::BenchRow> rows = run_device_bench(state.kernel);
-    if (state.json.on()) state.json.write(results_json(device, today(), rows));
-    return kOk;
+    try {
+        const std::vector<gpu::BenchRow> rows = run_device_bench(chosen);
+        if (std::ranges::all_of(rows, [](const gpu::BenchRow& row) { return !row.skipped.empty(); }))
+            throw gpu::DeviceFailure("no shape could be timed; the lines above say why");
+        if (state.json.on()) state.json.write(results_json(device, today(), rows));
+        return kOk;
+    } catch (const gpu::DeviceFailure& failure) {  // no file is written: the one from before stays
+        print_error(failure);
+        return kDifferent;
+    }
 }
 
 }  // namespace

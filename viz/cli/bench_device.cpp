@@ -62,16 +62,20 @@ std::string bench_line(const gpu::BenchRow& row) {
                        gpu::attention_flops(s) / row.time.median_ms * 1e-9, row.time.runs);
 }
 
-std::vector<gpu::BenchRow> run_device_bench(const std::string& kernel) {
+std::vector<const gpu::KernelInfo*> attention_kernels(const std::string& kernel) {
     std::vector<const gpu::KernelInfo*> chosen;
     if (!kernel.empty()) {
         chosen.push_back(&kernel_named(kernel));
         if (!gpu::pass_of(*chosen.front()))
             throw Error(fmt::format("{} is no attention kernel; the bench is of those", kernel));
+        return chosen;
     }
-    if (kernel.empty())
-        for (const gpu::KernelInfo& k : gpu::kernels())
-            if (gpu::pass_of(k)) chosen.push_back(&k);
+    for (const gpu::KernelInfo& k : gpu::kernels())
+        if (gpu::pass_of(k)) chosen.push_back(&k);
+    return chosen;
+}
+
+std::vector<gpu::BenchRow> run_device_bench(const std::vector<const gpu::KernelInfo*>& chosen) {
     return gpu::bench_ladder(chosen, gpu::prepare_on_device, {},
                              [](const gpu::BenchRow& row) { print_note(bench_line(row)); });
 }

@@ -20,8 +20,10 @@ io::Json results_json(const gpu::DeviceStatus& device, std::string_view date, co
 // "fa2_forward_4_swizzle  forward d=64 causal N=512   0.123 ms  88.9 TFLOP/s".
 std::string bench_line(const gpu::BenchRow& row);
 
-// Times the kernel, or (empty) every attention kernel, with a note for each row. Throws Error: an unknown kernel, or
-// one that is no attention.
-std::vector<gpu::BenchRow> run_device_bench(const std::string& kernel);
+// The kernel, or (empty) every attention kernel. Throws Error: an unknown one, or one that is no attention.
+std::vector<const gpu::KernelInfo*> attention_kernels(const std::string& kernel);
+
+// Times them, with a note for each row. Throws DeviceFailure.
+std::vector<gpu::BenchRow> run_device_bench(const std::vector<const gpu::KernelInfo*>& chosen);
 
 }  // namespace flashstep::cli
