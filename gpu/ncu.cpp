@@ -222,10 +222,10 @@ class NcuParser {
     // In the long form a launch has many rows; without an ID they are those of one kernel.
     Launch& launch_of(const std::vector<std::string>& row, bool again) {
         const std::string id = id_ ? row[*id_] : "", &kernel = row[*kernel_];
-        const auto same = [&](const Launch& launch) { return launch.id == id && launch.kernel == kernel; };
-        if (again)
-            if (const auto found = std::find_if(launches_.rbegin(), launches_.rend(), same); found != launches_.rend())
-                return *found;
+        if (again) {
+            const auto [at, fresh] = places_.emplace(std::pair(id, kernel), launches_.size());
+            if (!fresh) return launches_[at->second];
+        }
         return launches_.emplace_back(Launch{id, kernel, {}});
     }
 
@@ -280,6 +280,7 @@ class NcuParser {
     std::optional<std::size_t> kernel_, id_, metric_, unit_, value_;
     std::vector<Column> columns_;  // of the raw page
     std::vector<Launch> launches_;
+    std::map<std::pair<std::string, std::string>, std::size_t> places_;  // of an ID and a kernel in launches_
 };
 
 }  // namespace

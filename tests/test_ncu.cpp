@@ -1,8 +1,11 @@
 // Reading what NVIDIA's profiler counted: both forms of its CSV, units, absent metrics, damaged files, the command. The
 // files are made up; nothing here was profiled.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <random>
 
 #include "core/error.h"
@@ -112,6 +115,20 @@ TEST_CASE("launches are told apart by their number, and rows that name no launch
     CHECK(value(launches[1], "l2_bytes") == 2.0);
     CHECK(value(launches[2], "l2_bytes") == std::nullopt);
     CHECK(parse_ncu_csv("\"Kernel Name\",\"lts__t_bytes.sum\"\n\"\",\"Kbyte\"\nk,2\nk,3\n", "x").size() == 2);
+}
+
+TEST_CASE("200,000 launches of the form with a row for each metric take about a second") {
+    constexpr int kLaunches = 200'000;
+    std::string text = kHead;
+    for (const char* metric : {"lts__t_bytes.sum", "smsp__inst_executed_op_ldsm.sum"})  // each launch comes back late
+        for (int k = 0; k < kLaunches; ++k) text += fmt::format("{},k,{},,{}\n", k, metric, k);
+    const auto start = std::chrono::steady_clock::now();
+    const auto launches = parse_ncu_csv(text, "x");
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    REQUIRE(launches.size() == kLaunches);
+    CHECK(value(launches.back(), "l2_bytes") == kLaunches - 1.0);
+    CHECK(value(launches.back(), "ldmatrix_instructions") == kLaunches - 1.0);
+    CHECK(took.count() < 20);  // a search through all launches takes minutes
 }
 
 TEST_CASE("a malformed file gives one line with its line number and what to do") {
