@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "core/error.h"
 #include "core/io/csv.h"
@@ -17,6 +18,7 @@ namespace flashstep::gpu {
 namespace {
 
 constexpr double kSectorBytes = 32;
+constexpr double kMostCount = 18446744073709551616.0;  // 2^64: no counter of 64 bits holds it
 constexpr const char* kHowToProfile = "gpu/PROFILING.md shows the command";
 
 const std::vector<NcuQuantity>& table() {
@@ -137,6 +139,11 @@ class NcuParser {
         std::map<std::string_view, double> metrics;  // by Metric::name, in base units
     };
 
+    struct Place {
+        std::size_t launch;  // in launches_
+        std::int64_t line;
+    };
+
     [[noreturn]] void stop(const std::string& what, std::string hint = {}) const {
         throw Error(fmt::format("{}: line {}: {}", name_, line_, what), std::move(hint));
     }
@@ -167,6 +174,10 @@ class NcuParser {
         return static_cast<std::size_t>(found - header_.begin());
     }
 
+    void check_once(std::string_view title) const {
+        if (std::ranges::count(header_, title) > 1) stop(fmt::format("two columns {}", title), kHowToProfile);
+    }
+
     // Anything may stand above the header: the profiled program prints there.
     void read_header(std::string_view line) {
         if (line.find("Kernel Name") == std::string_view::npos) return;
@@ -176,7 +187,9 @@ class NcuParser {
             header_.clear();
             return;
         }
-        id_ = column("ID");
+        for (const char* title : {"ID", "Kernel Name", "Process ID", "Metric Name", "Metric Unit", "Metric Value"})
+            check_once(title);
+        id_ = column("ID"), process_ = column("Process ID");
         metric_ = column("Metric Name"), unit_ = column("Metric Unit"), value_ = column("Metric Value");
         if (metric_ && (!unit_ || !value_))
             stop(fmt::format("a \"Metric Name\" column without \"{}\"", unit_ ? "Metric Value" : "Metric Unit"),
@@ -184,7 +197,7 @@ class NcuParser {
         for (std::size_t k = 0; k < header_.size(); ++k) {
             const Metric* metric = find_metric(header_[k]);
             if (!metric) continue;
-            if (std::ranges::count(header_, header_[k]) > 1) stop(fmt::format("two columns {}", header_[k]));
+            check_once(header_[k]);
             columns_.push_back({k, metric, 1});
         }
     }
@@ -219,12 +232,16 @@ class NcuParser {
         return scale;
     }
 
-    // In the long form a launch has many rows; without an ID they are those of one kernel.
+    // In the long form a launch has many rows; without an ID they are those of one kernel. On the raw page it has one.
     Launch& launch_of(const std::vector<std::string>& row, bool again) {
-        const std::string id = id_ ? row[*id_] : "", &kernel = row[*kernel_];
-        if (again) {
-            const auto [at, fresh] = places_.emplace(std::pair(id, kernel), launches_.size());
-            if (!fresh) return launches_[at->second];
+        const std::string id = id_ ? row[*id_] : "", &kernel = row[*kernel_], process = process_ ? row[*process_] : "";
+        if (again || !id.empty()) {
+            const auto [at, fresh] =
+                places_.emplace(std::tuple(process, id, again ? kernel : ""), Place{launches_.size(), line_});
+            if (!fresh && !again)
+                stop(fmt::format("launch {} is also in line {}", io::quoted(id), at->second.line),
+                     "keep the files of two runs apart");
+            if (!fresh) return launches_[at->second.launch];
         }
         return launches_.emplace_back(Launch{id, kernel, {}});
     }
@@ -236,6 +253,10 @@ class NcuParser {
             stop(fmt::format("{} is {}, not a count", metric.name, io::quoted(text)),
                  "run ncu with LC_ALL=C and --print-metric-instances none");
         const double value = *count * scale;
+        if (value >= kMostCount)
+            stop(fmt::format("{} is {}{}, more than a counter of 64 bits holds", metric.name, io::quoted(text),
+                             scale == 1 ? "" : fmt::format(" times {:g}", scale)),
+                 "was the file altered? write it anew");
         const auto [at, fresh] = launch.metrics.emplace(metric.name, value);
         if (!fresh && at->second != value)
             stop(fmt::format("{} of launch {} is {}, but stood above with another value", metric.name,
@@ -277,10 +298,10 @@ class NcuParser {
     std::int64_t line_ = 0;
     std::string complaint_;  // what the profiler itself said first
     std::vector<std::string> header_;
-    std::optional<std::size_t> kernel_, id_, metric_, unit_, value_;
+    std::optional<std::size_t> kernel_, id_, process_, metric_, unit_, value_;
     std::vector<Column> columns_;  // of the raw page
     std::vector<Launch> launches_;
-    std::map<std::pair<std::string, std::string>, std::size_t> places_;  // of an ID and a kernel in launches_
+    std::map<std::tuple<std::string, std::string, std::string>, Place> places_;  // by process, ID and kernel
 };
 
 }  // namespace

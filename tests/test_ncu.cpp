@@ -115,6 +115,8 @@ TEST_CASE("launches are told apart by their number, and rows that name no launch
     CHECK(value(launches[1], "l2_bytes") == 2.0);
     CHECK(value(launches[2], "l2_bytes") == std::nullopt);
     CHECK(parse_ncu_csv("\"Kernel Name\",\"lts__t_bytes.sum\"\n\"\",\"Kbyte\"\nk,2\nk,3\n", "x").size() == 2);
+    // Two processes number their launches alike.
+    CHECK(parse_ncu_csv("ID,Process ID,Kernel Name,lts__t_bytes.sum\n,,,byte\n0,1,k,2\n0,2,k,3\n", "x").size() == 2);
 }
 
 TEST_CASE("200,000 launches of the form with a row for each metric take about a second") {
@@ -161,6 +163,17 @@ TEST_CASE("a malformed file gives one line with its line number and what to do")
         {raw + "\"\",\"byte\"\nk,1.234.567\n", "x.csv: line 3: lts__t_bytes.sum is '1.234.567', not a count"},
         {raw + "\"\",\"byte\"\nk,12 (1; 2)\n", "x.csv: line 3: lts__t_bytes.sum is '12 (1; 2)', not a count"},
         {"\"Kernel Name\",\"lts__t_bytes.sum\",\"lts__t_bytes.sum\"\n", "x.csv: line 1: two columns lts__t_bytes.sum"},
+        {kHead + "0,k,lts__t_sectors.sum,sector,1e308\n",
+         "x.csv: line 2: lts__t_sectors.sum is '1e308', more than a counter of 64 bits holds"},
+        {kHead + "0,k,dram__bytes_read.sum,Tbyte,1e300\n",
+         "x.csv: line 2: dram__bytes_read.sum is '1e300' times 1e+12, more than a counter of 64 bits holds"},
+        {raw + "\"\",\"byte\"\nk,18446744073709551616\n",
+         "x.csv: line 3: lts__t_bytes.sum is '18446744073709551616', more than a counter of 64 bits holds"},
+        {"ID,ID,Kernel Name,lts__t_bytes.sum\n", "x.csv: line 1: two columns ID"},
+        {"above\nID,Kernel Name,Kernel Name\n", "x.csv: line 2: two columns Kernel Name"},
+        {"Kernel Name,Metric Name,Metric Name,Metric Unit,Metric Value\n", "x.csv: line 1: two columns Metric Name"},
+        {"ID,Kernel Name,lts__t_bytes.sum\n,,byte\n0,k,1\n1,k,1\n0,j,1\n",
+         "x.csv: line 5: launch '0' is also in line 3"},
         {kHead + "0,k,lts__t_bytes.sum,byte,1\n0,k,lts__t_bytes.sum,byte,2\n",
          "x.csv: line 3: lts__t_bytes.sum of launch 0 is '2', but stood above with another value"},
     };

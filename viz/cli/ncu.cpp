@@ -31,7 +31,7 @@ std::string conflict_factor(const gpu::NcuLaunch& launch) {
         return launch.values[static_cast<std::size_t>(found - quantities.begin())];
     };
     const auto taken = value("shared_wavefronts"), ideal = value("shared_wavefronts_ideal");
-    return taken && ideal && *ideal > 0 ? fmt::format("{:.2f}", *taken / *ideal) : "n/a";
+    return taken && ideal && *ideal >= 1 ? fmt::format("{:.2f}", *taken / *ideal) : "n/a";
 }
 
 std::string absent_page(const std::vector<gpu::NcuLaunch>& launches) {
