@@ -66,6 +66,7 @@ TEST_CASE("gpu/check.sh runs table, sanitizers, recordings, bench and table writ
     const std::vector<std::string> expected{
         "device --json",
         "check all --on cuda",
+        "check all --dtype bf16 --on cuda",
         "compute-sanitizer memcheck",
         "check all --on cuda",
         "compute-sanitizer racecheck",
@@ -93,6 +94,8 @@ TEST_CASE("Where something fails gpu/check.sh does the rest, says what failed, a
     CHECK(contains(stage.output.err, "FAILED  table of shapes: status 1"));
     CHECK(contains(stage.output.err, "FAILED  sanitizer racecheck: status 1"));
     CHECK(contains(stage.output.err, "done    recordings"));
+    CHECK(contains(stage.output.err, "the README stays as it is"));
+    for (const std::string& call : stage.calls) CHECK_FALSE(contains(call, "--into"));
 }
 
 TEST_CASE("Without times there is no table") {
@@ -104,6 +107,22 @@ TEST_CASE("Without times there is no table") {
     CHECK_FALSE(stage.called("record"));
 }
 
+TEST_CASE("gpu/check.sh refuses a program that is no flashstep, and a place that is no folder") {
+    const TemporaryFolder folder;
+    write_text(folder.file("file"), "text");
+    const std::vector<std::vector<std::string>> wrong{{"--prebuilt", "/bin/true"},
+                                                      {"--prebuilt", folder.file("file")},
+                                                      {"--prebuilt", kFake, "--out", folder.file("file")}};
+    for (const std::vector<std::string>& words : wrong) {
+        CAPTURE(words.back());
+        std::vector<std::string> call{kScript};
+        call.insert(call.end(), words.begin(), words.end());
+        const Output output = run_words(call, {"FAKE_LOG=" + folder.file("log")});
+        CHECK(output.status == 2);
+        CHECK(contains(output.err, "gpu/check.sh: "));
+    }
+}
+
 TEST_CASE("Without a device gpu/check.sh says so, runs nothing and exits with 77") {
     const Stage stage({}, {"FAKE_NO_DEVICE=1"});
     CHECK(stage.output.status == 77);
@@ -113,8 +132,14 @@ TEST_CASE("Without a device gpu/check.sh says so, runs nothing and exits with 77
 }
 
 TEST_CASE("gpu/check.sh refuses what it does not know before it does anything") {
-    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-             {"--parts", "check,sing"}, {"--fast"}, {"--out"}, {"--prebuilt", "/no/such/file"}, {"--build"}}) {
+    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{{"--parts", "check,sing"},
+                                                                                       {"--parts", ","},
+                                                                                       {"--parts", "check bench"},
+                                                                                       {"--parts", "*"},
+                                                                                       {"--fast"},
+                                                                                       {"--out"},
+                                                                                       {"--prebuilt", "/no/such/file"},
+                                                                                       {"--build"}}) {
         CAPTURE(wrong.front());
         const Stage stage(wrong);
         CHECK(stage.output.status == 2);

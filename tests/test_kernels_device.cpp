@@ -41,7 +41,7 @@ TEST_CASE("Running on a device that is not there is an error, not a crash") {
     }
 }
 
-TEST_CASE("On a device every kernel agrees with the double reference and with the executor") {
+TEST_CASE("On a device every fp32 kernel agrees with the double reference and with the executor") {
     skip_without_device();
     for (const KernelInfo& kernel : fp32_kernels()) {
         for (bool causal : {false, true}) {

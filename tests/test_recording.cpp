@@ -25,7 +25,7 @@ struct Folder {
 
 CheckedRun run_of(const Preset& preset, const Fault* fault = nullptr) {
     const Request request{preset.problem, preset_inputs(preset, preset.problem), {}};
-    CheckedRun checked = run_checked(kernel_named(std::string(preset.kernel)), request, Where::Host, fault);
+    CheckedRun checked = run_checked(kernel_named(std::string(preset.kernel)), request, {}, fault);
     checked.run.where = Where::LiveCuda;
     checked.run.device = "SAMPLE, not a Device (1)";
     checked.run.hbm.clear(), checked.run.counters.clear();  // a device counts neither

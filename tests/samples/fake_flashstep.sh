@@ -4,7 +4,7 @@
 printf '%s\n' "$*" >>"$FAKE_LOG"
 if [[ $1 == device ]]; then
     if [[ -n ${FAKE_NO_DEVICE:-} ]]; then
-        echo "no CUDA device: made up"
+        printf '{\n  "available": false,\n  "message": "no CUDA device: made up"\n}\n'
         exit 77
     fi
     printf '{\n  "available": true,\n  "folder": "sample-device",\n  "name": "SAMPLE Device"\n}\n'

@@ -102,10 +102,10 @@ Group executor_all(int runs) {
         group.measures.push_back(executor(runs, "fa2_forward_1_tile", square(512, 64, 32), checks));
         group.measures.push_back(executor(runs, best_forward(), square(1024, 64, 64), checks));
     }
-    std::vector<Job> jobs = jobs_of_table(nullptr);
+    std::vector<Job> jobs = jobs_of_table({}, nullptr);
     const auto run = [](const Job& job) { return job.outcome.left_out.empty(); };
     const auto count = std::ranges::count_if(jobs, run);
-    const double ms = median_ms(1, [&] { run_jobs(jobs, Where::Host, nullptr); });
+    const double ms = median_ms(1, [&] { run_jobs(jobs, {}, nullptr); });
     group.measures.push_back(
         {"check all", ms / 1000, "s",
          fmt::format("{} runs with their mirrors, {} CPU threads, once{}", count,

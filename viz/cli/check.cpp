@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 
 #include "core/io/trace_json.h"
+#include "gpu/launch.h"
 #include "viz/cli/check_jobs.h"
 #include "viz/cli/commands.h"
 #include "viz/cli/names.h"
+#include "viz/cli/numbers.h"
 #include "viz/cli/output.h"
 #include "viz/cli/walkthrough.h"
 
@@ -22,7 +25,7 @@ constexpr std::array<std::string_view, 2> kPlaces = {"host", "cuda"};
 
 struct State {
     explicit State(CLI::App& command) : problem(command), json(command) {}
-    std::string kernel, place = "host", fault;
+    std::string kernel, place = "host", target, fault;
     ProblemOptions problem;
     JsonOption json;
 };
@@ -86,14 +89,15 @@ void print_json(const State& state, const std::vector<Job>& jobs) {
     state.json.write(json);
 }
 
-// Kernels that are not for the device are left out, each with one note where the reasons have no table.
-void leave_out_for(const gpu::DeviceStatus& device, std::vector<Job>& jobs, bool in_table) {
+// Kernels for which `check` throws are left out, each with one note where the reasons have no table.
+void leave_out(std::vector<Job>& jobs, bool in_table, const std::function<void(const gpu::KernelInfo&, DType)>& check) {
     for (Job& job : jobs) {
         if (!job.outcome.left_out.empty()) continue;
         try {
-            gpu::check_device(*job.outcome.kernel, job.outcome.problem.dtype, device);
+            check(*job.outcome.kernel, job.outcome.problem.dtype);
         } catch (const Error& error) {
-            job.outcome.left_out = fmt::format("{}; {}", error.what(), error.hint());
+            job.outcome.left_out =
+                error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
             if (!in_table) print_note(fmt::format("{} is left out: {}", job.outcome.kernel->id, job.outcome.left_out));
         }
     }
@@ -107,7 +111,8 @@ int run_check(const State& state) {
     if (state.kernel.empty())
         throw Error("a KERNEL is needed, or all", fmt::format("there are: {}", fmt::join(ids(gpu::kernels()), ", ")));
     std::vector<const gpu::KernelInfo*> chosen;
-    const bool all = state.kernel == "all", table = all && !state.problem.any_given();
+    const bool all = state.kernel == "all", of_format = all && state.problem.only_dtype().has_value(),
+               table = all && (of_format || !state.problem.any_given());
     if (all)
         for (const gpu::KernelInfo& kernel : gpu::kernels()) chosen.push_back(&kernel);
     else
@@ -116,8 +121,17 @@ int run_check(const State& state) {
         throw unknown_name("--on", state.place, kPlaces);
     const Fault* fault = fault_named(state.fault);
     // Everything typed is looked at before anything runs, so that wrong use is exit 2 on every machine.
-    std::vector<Job> jobs = table ? jobs_of_table(fault) : jobs_of_problem(state, chosen, fault);
+    std::vector<Job> jobs =
+        table ? jobs_of_table(state.problem.only_dtype(), fault) : jobs_of_problem(state, chosen, fault);
     const Where where = state.place == "cuda" ? Where::LiveCuda : Where::Host;
+    if (!state.target.empty() && where == Where::LiveCuda)
+        throw Error("--target is the architecture that the executor stands for; a GPU has its own",
+                    "leave it out, or take --on host");
+    Place place{.where = where};
+    if (!state.target.empty()) {
+        place.target = static_cast<int>(whole_number("--target", state.target, 1, 9999));
+        gpu::opt_in_shared_bytes(place.target);  // an unknown one throws
+    }
     const gpu::DeviceStatus device = where == Where::LiveCuda ? gpu::device_status() : gpu::DeviceStatus{};
     if (where == Where::LiveCuda && !device.available) {
         print_note(fmt::format("--on cuda: {}", device.message));
@@ -125,11 +139,16 @@ int run_check(const State& state) {
     }
     if (none_left(jobs)) throw Error("no kernel can run this problem", "the lines above say what each of them runs");
     if (where == Where::LiveCuda) {
-        leave_out_for(device, jobs, table);
+        leave_out(jobs, table, [&](const auto& kernel, DType dtype) { gpu::check_device(kernel, dtype, device); });
         if (none_left(jobs)) return kUnavailable;
+    } else if (!all) {
+        gpu::check_target(*chosen.front(), jobs.front().outcome.problem.dtype, place.target);
+    } else {
+        leave_out(jobs, table,
+                  [&](const auto& kernel, DType dtype) { gpu::check_target(kernel, dtype, place.target); });
     }
 
-    run_jobs(jobs, where, fault);
+    run_jobs(jobs, place, fault);
     for (const Job& job : jobs)
         if (job.outcome.left_out.empty() && job.outcome.failure.empty() &&
             job.outcome.comparison.verdict == Verdict::NonFinite)
@@ -153,7 +172,12 @@ Command add_check(CLI::App& app) {
         app.add_subcommand("check", "Compares a kernel with its mirror, step by step; exit 1 if they differ");
     const auto state = std::make_shared<State>(*command);
     command->add_option("KERNEL", state->kernel,
-                        "its id (flashstep list), or all; all without a problem runs the whole table of shapes");
+                        "its id (flashstep list), or all; all without a problem, or with --dtype alone, runs the whole "
+                        "table of shapes");
+    command
+        ->add_option("--target", state->target,
+                     "the architecture that the executor stands for: 75, 80, ... (90); its kernels, its shared memory")
+        ->type_name("SM");
     command->add_option("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)")->type_name("PLACE");
     command
         ->add_option("--fault", state->fault,

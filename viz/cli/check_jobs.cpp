@@ -24,11 +24,12 @@ Job make_job(const gpu::KernelInfo& kernel, Request request, const Fault* fault)
     return job;
 }
 
-std::vector<Job> jobs_of_table(const Fault* fault) {
+std::vector<Job> jobs_of_table(std::optional<DType> dtype, const Fault* fault) {
     std::vector<Job> jobs;
     for (const gpu::KernelInfo& kernel : gpu::kernels())
         for (const gpu::CheckShape& shape : gpu::check_table()) {
-            const Problem problem = gpu::problem_of(shape, kernel);
+            Problem problem = gpu::problem_of(shape, kernel);
+            if (dtype) problem.dtype = *dtype;
             jobs.push_back(make_job(kernel, {problem, gpu::inputs_of(shape, problem), {}}, fault));
             std::string& reason = jobs.back().outcome.left_out;
             if (reason.empty()) reason = gpu::left_out(shape, kernel);
@@ -36,7 +37,7 @@ std::vector<Job> jobs_of_table(const Fault* fault) {
     return jobs;
 }
 
-void run_jobs(std::vector<Job>& jobs, Where where, const Fault* fault) {
+void run_jobs(std::vector<Job>& jobs, Place place, const Fault* fault) {
     std::atomic<std::size_t> next = 0;
     std::exception_ptr wrong_use;
     std::atomic<bool> failed = false;
@@ -45,14 +46,14 @@ void run_jobs(std::vector<Job>& jobs, Where where, const Fault* fault) {
             Job& job = jobs[k];
             if (!job.outcome.left_out.empty()) continue;
             try {
-                job.outcome = check_one(*job.outcome.kernel, job.request, where, fault);
+                job.outcome = check_one(*job.outcome.kernel, job.request, place, fault);
             } catch (...) {
                 if (!failed.exchange(true)) wrong_use = std::current_exception();
             }
             job.request = {};
         }
     };
-    const std::size_t cores = where == Where::Host ? std::max(1u, std::thread::hardware_concurrency()) : 1;
+    const std::size_t cores = place.where == Where::Host ? std::max(1u, std::thread::hardware_concurrency()) : 1;
     std::vector<std::thread> others;
     for (std::size_t k = 1; k < std::min(cores, jobs.size()); ++k) others.emplace_back(work);
     work();

@@ -1,6 +1,7 @@
 // What `check` runs: kernels on problems, and the whole table of shapes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "viz/cli/check_outcome.h"
@@ -14,12 +15,12 @@ struct Job {
 
 Job make_job(const gpu::KernelInfo& kernel, Request request, const Fault* fault);
 
-// Every kernel on every shape of the table.
-std::vector<Job> jobs_of_table(const Fault* fault);
+// Every kernel on every shape of the table, in its own number format, or in the given one.
+std::vector<Job> jobs_of_table(std::optional<DType> dtype, const Fault* fault);
 
 // On as many threads as there are cores: the executor keeps its state to itself. A device takes one at a time. Throws
 // Error for wrong use of a mirror; what goes wrong in a run is its outcome.
-void run_jobs(std::vector<Job>& jobs, Where where, const Fault* fault);
+void run_jobs(std::vector<Job>& jobs, Place place, const Fault* fault);
 
 bool all_equal(const std::vector<Job>& jobs);  // those that were run
 

@@ -90,13 +90,13 @@ Json first_json(const Outcome& o) {
 
 }  // namespace
 
-Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Where where, const Fault* fault) {
+Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Place place, const Fault* fault) {
     Outcome outcome{
         .kernel = &kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}};
     // What is wrong use of the mirror is wrong use here, too; it is found before anything runs.
     count(algorithm_named(std::string(kernel.algorithm)), request.problem);
     try {
-        CheckedRun checked = run_checked(kernel, request, where, fault);
+        CheckedRun checked = run_checked(kernel, request, place, fault);
         outcome.run = std::move(checked.run);
         outcome.comparison = std::move(checked.comparison);
     } catch (const Error& error) {

@@ -21,7 +21,7 @@ struct Outcome {
 };
 
 // Runs the kernel and its mirror. Throws Error for wrong use of the mirror; what goes wrong later is a failure.
-Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Where where, const Fault* fault);
+Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Place place, const Fault* fault);
 
 // A paragraph: verdict, tensors, HBM bytes, and beside a closed form of the kernel's own what the paper's algorithm
 // moves.

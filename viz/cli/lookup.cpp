@@ -36,17 +36,24 @@ Defaults defaults_of(const gpu::KernelInfo& kernel) {
     return defaults;
 }
 
-CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Where where, const Fault* fault) {
+CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Place place, const Fault* fault) {
     const Problem& problem = request.problem;
     CheckedRun result{.mirror = record(algorithm_named(std::string(kernel.algorithm)), problem, request.inputs, fault),
                       .run = {},
                       .comparison = {}};
     gpu::RunOptions options;
-    options.where = where;
-    result.run = gpu::run_kernel(kernel, problem, request.inputs, options);
+    options.where = place.where, options.target = place.target;
     const auto expected = kernel.bytes_equal_mirror ? bytes_of(result.mirror) : gpu::own_bytes(kernel, problem);
-    result.comparison = compare(result.mirror, result.run, expected);
-    return result;
+    const auto run = [&](gpu::Capture capture) {
+        options.capture = capture;
+        result.run = gpu::run_kernel(kernel, problem, request.inputs, options);
+        result.comparison = compare(result.mirror, result.run, expected);
+        return result;
+    };
+    const CheckedRun traced = run(gpu::Capture::On);
+    if (place.where == Where::Host || traced.comparison.verdict != Verdict::Equal) return traced;
+    const CheckedRun untraced = run(gpu::Capture::Off);
+    return untraced.comparison.verdict == Verdict::Equal ? traced : untraced;
 }
 
 }  // namespace flashstep::cli

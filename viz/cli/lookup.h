@@ -22,9 +22,14 @@ struct CheckedRun {
     Comparison comparison;
 };
 
-// Runs both, the mirror with a fault where `fault` is not null. Throws Error: the kernel cannot run the problem, a
-// check of the executor failed, the fault is another algorithm's.
-CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Where where,
+// Runs both, the mirror with a fault where `fault` is not null. On a device the kernel runs a second time without its
+// probe, as the bench times it: that run is the result if its outputs are not the mirror's. Throws Error: the kernel
+// cannot run the problem, a check of the executor failed, the fault is another algorithm's.
+struct Place {
+    Where where = Where::Host;
+    int target = 90;  // the architecture that the executor stands for
+};
+CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Place place,
                        const Fault* fault = nullptr);
 
 }  // namespace flashstep::cli

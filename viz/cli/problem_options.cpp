@@ -192,6 +192,15 @@ void ProblemOptions::typed(const std::string& option, const std::string& text) {
     given_[option] = text;
 }
 
+std::optional<DType> ProblemOptions::only_dtype() const {
+    if (!preset_.empty() || given_.size() != 1 || !files_.empty() || mask_) return std::nullopt;
+    const auto& [option, text] = *given_.begin();
+    if (option != "--dtype") return std::nullopt;
+    const auto format = dtype_from_name(text);
+    if (!format) throw unknown_name("--dtype", text, kFormats);
+    return format;
+}
+
 Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std::string>& warnings) const {
     Sizes sizes;
     for (const SizeOption& size : kSizes)
@@ -228,7 +237,8 @@ Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std:
     const Preset* preset = preset_.empty() ? nullptr : find_preset(preset_);
     Problem p = preset ? preset->problem : Problem{};
     if (!preset) {
-        p.d = p.dv = defaults.d, p.br = defaults.br, p.bc = defaults.bc, p.dtype = defaults.dtype, p.base2 = defaults.base2;
+        p.d = p.dv = defaults.d, p.br = defaults.br, p.bc = defaults.bc, p.dtype = defaults.dtype,
+        p.base2 = defaults.base2;
         p.nk = p.n, p.scale = default_scale(p.d);
     }
     // What followed from another value keeps following it: K has as many rows as Q, V as many columns as K, tau is

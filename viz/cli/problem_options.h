@@ -38,6 +38,8 @@ class ProblemOptions {
     Request resolve(Need need, const Defaults& defaults = {}) const;
 
     bool any_given() const { return !preset_.empty() || !given_.empty() || !files_.empty() || mask_; }
+    // The number format if it is all that was typed, nullopt otherwise. Throws Error for an unknown one.
+    std::optional<DType> only_dtype() const;
     // Types an option in place of the person (a sweep's next value); true from `has` if it was typed before.
     void set(const std::string& option, const std::string& text) { given_[option] = text; }
     bool has(const std::string& option) const { return given_.contains(option); }

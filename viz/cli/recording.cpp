@@ -30,7 +30,8 @@ int run_record(const State& state) {
         const Preset& preset = *find_preset(id);
         const Request request{preset.problem, preset_inputs(preset, preset.problem), {}};
         try {
-            const CheckedRun checked = run_checked(kernel_named(std::string(preset.kernel)), request, Where::LiveCuda);
+            const CheckedRun checked =
+                run_checked(kernel_named(std::string(preset.kernel)), request, {.where = Where::LiveCuda});
             print_page(write_recording(state.folder, preset, checked, date) + "\n");
         } catch (const Error& error) {
             print_error(error);

@@ -39,7 +39,7 @@ CheckedRun run_here(const State& state, const Algorithm& algorithm) {
     const Request request = state.problem.resolve(Need::Inputs);
     if (kernel) gpu::check_runnable(*kernel, request.problem);
     for (const std::string& warning : request.warnings) print_warning(warning);
-    if (kernel) return run_checked(*kernel, request, Where::Host, fault);
+    if (kernel) return run_checked(*kernel, request, {}, fault);
     CheckedRun run;
     run.mirror = record(algorithm, request.problem, request.inputs, fault);
     return run;
@@ -107,7 +107,7 @@ Command add_trace(CLI::App& app) {
 int print_first_walkthrough() {
     const Preset& preset = *find_preset("n4d3");
     const Request request{preset.problem, preset.inputs(preset.problem), {}};
-    const CheckedRun checked = run_checked(kernel_named(std::string(preset.kernel)), request, Where::Host);
+    const CheckedRun checked = run_checked(kernel_named(std::string(preset.kernel)), request, {});
     print_page(page_beside_kernel(algorithm_named(std::string(preset.algorithm)), checked));
     return kOk;
 }
