@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "core/algorithms.h"
 #include "core/compare.h"
@@ -161,6 +162,12 @@ TEST_CASE("the embedding holds every byte of its files, in order, and refuses a 
                             folder.file("log.txt") + " 2>&1")
                                .c_str());
     };
+    const auto log = [&] {  // CMake breaks its messages into lines
+        std::istringstream text(text_of(folder.file("log.txt")));
+        std::string words;
+        for (std::string word; text >> word;) words += (words.empty() ? "" : " ") + word;
+        return words;
+    };
     REQUIRE(embed() == 0);
     const std::string written = text_of(out);
     CHECK(literal(written, "kBytes0") == every);
@@ -172,7 +179,17 @@ TEST_CASE("the embedding holds every byte of its files, in order, and refuses a 
 
     std::ofstream(list) << device << "/no_kernel.fst\n";
     CHECK(embed() != 0);
-    CHECK(text_of(folder.file("log.txt")).find("<device>/<preset>.<kernel>.fst") != std::string::npos);
+    CHECK(log().find("<device>/<preset>.<kernel>.fst") != std::string::npos);
+    std::ofstream(list) << device << "/large.a_kernel.fst\n";
+    std::ofstream(device + "/large.a_kernel.fst", std::ios::binary) << std::string(1048577, 'x');
+    CHECK(embed() != 0);
+    CHECK(log().find("/large.a_kernel.fst: 1048577 bytes, but the limit is 1048576") != std::string::npos);
+    std::filesystem::resize_file(device + "/large.a_kernel.fst", 1048576);
+    CHECK(embed() == 0);
+    std::ofstream(list) << device << "/folder.a_kernel.fst\n";
+    REQUIRE(std::filesystem::create_directory(device + "/folder.a_kernel.fst"));
+    CHECK(embed() != 0);
+    CHECK(log().find("/folder.a_kernel.fst: a folder, but a recording is a file") != std::string::npos);
     std::ofstream(list) << "\n";  // none at all
     CHECK(embed() == 0);
     CHECK(text_of(out).find("std::array<Recording, 0>") != std::string::npos);
