@@ -68,6 +68,8 @@ def checked_shape(shape, where):
 def read_schedule(path):
     """The number format and the shapes. Raises Stop: what is wrong, and where."""
     try:
+        if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe may wait for ever
+            raise Stop(f"{path} is not a regular file; save the schedule to one")
         with open(path, encoding="utf-8") as file:
             schedule = json.load(file)
     except OSError as error:
@@ -78,14 +80,15 @@ def read_schedule(path):
         raise Stop(f"{path}: not a schedule; `flashstep bench --schedule --json=FILE` writes one")
     if schedule.get("version") != 1 or isinstance(schedule["version"], bool):
         raise Stop(f"{path}: version {shown(schedule.get('version'))}, but this script reads version 1")
-    if schedule.get("dtype") not in DTYPES:
+    if not isinstance(schedule.get("dtype"), str) or schedule["dtype"] not in DTYPES:
         raise Stop(f"{path}: dtype is {shown(schedule.get('dtype'))}, but has to be one of {', '.join(DTYPES)}")
     if not isinstance(schedule.get("shapes"), list) or not schedule["shapes"]:
         raise Stop(f"{path}: shapes has to be a list with a shape in it")
     shapes = [checked_shape(shape, f"{path}: shapes[{k}]") for k, shape in enumerate(schedule["shapes"])]
+    first = {}
     for k, shape in enumerate(shapes):
-        if shape in shapes[:k]:
-            raise Stop(f"{path}: shapes[{k}] is shapes[{shapes.index(shape)}] again")
+        if first.setdefault(tuple(shape.values()), k) != k:
+            raise Stop(f"{path}: shapes[{k}] is shapes[{first[tuple(shape.values())]}] again")
     return schedule["dtype"], shapes
 
 
@@ -223,11 +226,31 @@ def bench(dtype, shapes):
     }
 
 
+def check_target(path):
+    """Before anything is measured: raises Stop where write(path, ...) could not write."""
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path) or not os.path.basename(path):
+        raise Stop(f"cannot write {path!r}: a folder, not a file")
+    if not os.path.isdir(folder):
+        raise Stop(f"cannot write {path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Stop(f"cannot write {path}: the folder {folder} is not writable")
+
+
+def print_text(text):
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again when it ends
+        raise Stop(f"cannot write to standard output: {error.strerror}") from None
+
+
 def write(path, results):
     """To standard output without a path; a file is replaced at once."""
     text = json.dumps(results, indent=2, allow_nan=False) + "\n"
     if path is None:
-        sys.stdout.write(text)
+        print_text(text)
         return
     fresh = f"{path}.{os.getpid()}.part"
     try:
@@ -249,10 +272,10 @@ def main(words):
     try:
         dtype, shapes = read_schedule(options.schedule)
         if options.dry_run:
-            for shape in shapes:
-                for name in BACK_ENDS:
-                    print(line_of(name, dtype, shape))
+            print_text("".join(line_of(name, dtype, shape) + "\n" for shape in shapes for name in BACK_ENDS))
         else:
+            if options.json is not None:
+                check_target(options.json)
             write(options.json, bench(dtype, shapes))
     except Stop as stop:
         print(f"bench_torch.py: {stop}", file=sys.stderr)

@@ -2,8 +2,10 @@
 // read. PyTorch itself is a stand-in with a made-up clock (tests/samples/fake_torch); nothing is measured here.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/io/json.h"
 #include "gpu/device_bench.h"
@@ -101,6 +103,8 @@ TEST_CASE("a schedule that is wrong is refused in one line that says where") {
         {changed([](Json& j) { j["version"] = 2; }), "version 2, but this script reads version 1"},
         {changed([](Json& j) { j["version"] = true; }), "version true"},
         {changed([](Json& j) { j["dtype"] = "fp32"; }), "dtype is \"fp32\", but has to be one of fp16, bf16"},
+        {changed([](Json& j) { j["dtype"] = Json::array({"fp16"}); }), "dtype is [\"fp16\"], but has to be one of"},
+        {changed([](Json& j) { j["dtype"] = Json::object(); }), "dtype is {}, but has to be one of"},
         {changed([](Json& j) { j.erase("shapes"); }), "shapes has to be a list"},
         {changed([](Json& j) { j["shapes"] = Json::array(); }), "shapes has to be a list with a shape in it"},
         {changed([](Json& j) { j["shapes"][1] = 3; }), "shapes[1] is 3, but has to be an object"},
@@ -233,9 +237,68 @@ TEST_CASE("a device that has failed for good ends the run, and nothing is writte
     CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("a file that cannot be written is one line") {
+TEST_CASE("a schedule of 20,000 shapes takes no more than seconds, and one that is there twice is found") {
+    std::vector<BenchShape> shapes;
+    for (int n = 1; n <= 20'000; ++n) shapes.push_back({Pass::Forward, 64, false, n, 1, 1});
     const Script script;
-    const Output output = script.run_fake(schedule_of({kForward}), {"--json", "/nowhere/peers.json"});
-    CHECK(output.status == 2);
-    CHECK(output.err.find("cannot write /nowhere/peers.json: No such file or directory\n") != std::string::npos);
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(script.run(schedule_of(shapes), {"--dry-run"}).status == 0);
+    shapes.push_back(shapes[7]);
+    const Output twice = script.run(schedule_of(shapes), {"--dry-run"});
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    CHECK(twice.status == 2);
+    CHECK(twice.err.find("shapes[20000] is shapes[7] again\n") != std::string::npos);
+    CHECK(took.count() < 15);  // comparing each with each takes minutes
+}
+
+TEST_CASE("a schedule that is a pipe, a device or a folder is refused and not waited for") {
+    const Script script;
+    const std::string pipe = script.folder.file("pipe");
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    for (const std::string& path : {pipe, std::string("/dev/zero"), script.folder.path()}) {
+        const Output output =
+            run_words({"timeout", "20", "python3", kSource + "/gpu/bench_torch.py", "--dry-run", "--schedule", path});
+        CHECK(output.status == 2);
+        CHECK(output.err == fmt::format("bench_torch.py: {} is not a regular file; save the schedule to one\n", path));
+    }
+}
+
+TEST_CASE("a file that cannot be written is one line, before anything is measured") {
+    const Script script;
+    const std::string folder = script.folder.file("locked");
+    REQUIRE(std::filesystem::create_directory(folder));
+    const std::pair<std::string, std::string> rows[] = {
+        {"/nowhere/peers.json", "cannot write /nowhere/peers.json: there is no folder /nowhere\n"},
+        {script.folder.file("schedule.json/x"), "there is no folder"},
+        {script.folder.path(), "a folder, not a file\n"},
+        {"", "cannot write '': a folder, not a file\n"},
+        {folder + "/x.json", "the folder " + folder + " is not writable\n"},
+    };
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    for (const auto& row : rows) {
+        if (row.first.starts_with(folder) && ::access(folder.c_str(), W_OK) == 0) continue;  // root may write anywhere
+        const Output output = script.run_fake(schedule_of({kForward}), {"--json", row.first});
+        CAPTURE(output.err);
+        CAPTURE(row.second);
+        CHECK(output.status == 2);
+        CHECK(std::count(output.err.begin(), output.err.end(), '\n') == 1);
+        CHECK(output.err.find(row.second) != std::string::npos);
+        CHECK(text_of(script.folder.file("log")).empty());  // nothing ran
+    }
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+}
+
+TEST_CASE("a full standard output is one line, of the dry run and of the times") {
+    const Script script;
+    write_text(script.folder.file("schedule.json"), io::json_text(schedule_of({kForward})));
+    for (const std::string& options : {std::string("--dry-run"), std::string()}) {
+        const Output output =
+            run_words({"sh", "-c", "python3 \"$0\" --schedule \"$1\" " + options + " > /dev/full",
+                       kSource + "/gpu/bench_torch.py", script.folder.file("schedule.json")},
+                      {"PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=" + kSource + "/tests/samples/fake_torch",
+                       "FAKE_TORCH_LOG=" + script.folder.file("log")});
+        CHECK(output.status == 2);
+        CHECK(output.err.ends_with("bench_torch.py: cannot write to standard output: No space left on device\n"));
+        CHECK(output.err.find("Traceback") == std::string::npos);
+    }
 }
