@@ -108,7 +108,7 @@ bool is_absent(std::string_view value) {
 
 class NcuParser {
   public:
-    explicit NcuParser(const std::string& name) : name_(name) {}
+    explicit NcuParser(const std::string& name) : name_(io::quoted(name, 200)) {}
 
     std::vector<NcuLaunch> parse(std::string_view text) {
         if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
@@ -260,7 +260,7 @@ class NcuParser {
         const auto [at, fresh] = launch.metrics.emplace(metric.name, value);
         if (!fresh && at->second != value)
             stop(fmt::format("{} of launch {} is {}, but stood above with another value", metric.name,
-                             launch.id.empty() ? io::quoted(launch.kernel) : launch.id, io::quoted(text)),
+                             io::quoted(launch.id.empty() ? launch.kernel : launch.id), io::quoted(text)),
                  id_ ? "keep the files of two runs apart"
                      : "let ncu number the launches: without an ID column one fits");
     }
@@ -294,7 +294,7 @@ class NcuParser {
         double scale;
     };
 
-    const std::string& name_;
+    const std::string name_;  // of the file, in quotes
     std::int64_t line_ = 0;
     std::string complaint_;  // what the profiler itself said first
     std::vector<std::string> header_;

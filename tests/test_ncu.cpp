@@ -139,43 +139,44 @@ TEST_CASE("a malformed file gives one line with its line number and what to do")
     };
     const std::string raw = "\"Kernel Name\",\"lts__t_bytes.sum\"\n";
     const Row rows[] = {
-        {"", "x.csv: no header of ncu's CSV (a line with \"Kernel Name\")"},
+        {"", "'x.csv': no header of ncu's CSV (a line with \"Kernel Name\")"},
         {"==PROF== a\n==ERROR== ERR_NVGPUCTRPERM - no permission\n",
-         "x.csv: no header of ncu's CSV (a line with \"Kernel Name\"); its line 2 says '==ERROR== ERR_NVGPUCTRPERM - "
+         "'x.csv': no header of ncu's CSV (a line with \"Kernel Name\"); its line 2 says '==ERROR== ERR_NVGPUCTRPERM - "
          "no "
          "permission'"},
-        {"Kernel Name is what it prints\n", "x.csv: no header of ncu's CSV (a line with \"Kernel Name\")"},
-        {kHead, "x.csv: no launch below the header"},
-        {raw + "\"\",\"byte\"\n", "x.csv: no launch below the header"},
+        {"Kernel Name is what it prints\n", "'x.csv': no header of ncu's CSV (a line with \"Kernel Name\")"},
+        {kHead, "'x.csv': no launch below the header"},
+        {raw + "\"\",\"byte\"\n", "'x.csv': no launch below the header"},
         {"\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n",
-         "x.csv: line 1: a \"Metric Name\" column without \"Metric Unit\""},
-        {raw + "\"\",\"byte\"\nk,1,2\n", "x.csv: line 3: 3 fields, the header has 2"},
-        {raw + "\"\",\"byte\"\n\"k,1\n", "x.csv: line 3: a quote that is not closed"},
-        {raw + "\"\",\"%\"\nk,1\n", "x.csv: line 2: lts__t_bytes.sum has the unit '%', but counts bytes"},
-        {raw + "\"\",\"mbyte\"\nk,1\n", "x.csv: line 2: lts__t_bytes.sum has the unit 'mbyte', but counts bytes"},
-        {raw + "\"\",\"sector\"\nk,1\n", "x.csv: line 2: lts__t_bytes.sum has the unit 'sector', but counts bytes"},
-        {raw + "\"\",\"byte\"\nk,-1\n", "x.csv: line 3: lts__t_bytes.sum is '-1', not a count"},
-        {raw + "\"\",\"byte\"\nk,inf\n", "x.csv: line 3: lts__t_bytes.sum is 'inf', not a count"},
-        {raw + "\"\",\"byte\"\nk,\"9,00\"\n", "x.csv: line 3: lts__t_bytes.sum is '9,00', not a count"},
-        {raw + "\"\",\"byte\"\nk,\"1,2345\"\n", "x.csv: line 3: lts__t_bytes.sum is '1,2345', not a count"},
-        {raw + "\"\",\"byte\"\nk,\"1234,567\"\n", "x.csv: line 3: lts__t_bytes.sum is '1234,567', not a count"},
-        {raw + "\"\",\"byte\"\nk,\"1,234,\"\n", "x.csv: line 3: lts__t_bytes.sum is '1,234,', not a count"},
-        {raw + "\"\",\"byte\"\nk,1.234.567\n", "x.csv: line 3: lts__t_bytes.sum is '1.234.567', not a count"},
-        {raw + "\"\",\"byte\"\nk,12 (1; 2)\n", "x.csv: line 3: lts__t_bytes.sum is '12 (1; 2)', not a count"},
-        {"\"Kernel Name\",\"lts__t_bytes.sum\",\"lts__t_bytes.sum\"\n", "x.csv: line 1: two columns lts__t_bytes.sum"},
+         "'x.csv': line 1: a \"Metric Name\" column without \"Metric Unit\""},
+        {raw + "\"\",\"byte\"\nk,1,2\n", "'x.csv': line 3: 3 fields, the header has 2"},
+        {raw + "\"\",\"byte\"\n\"k,1\n", "'x.csv': line 3: a quote that is not closed"},
+        {raw + "\"\",\"%\"\nk,1\n", "'x.csv': line 2: lts__t_bytes.sum has the unit '%', but counts bytes"},
+        {raw + "\"\",\"mbyte\"\nk,1\n", "'x.csv': line 2: lts__t_bytes.sum has the unit 'mbyte', but counts bytes"},
+        {raw + "\"\",\"sector\"\nk,1\n", "'x.csv': line 2: lts__t_bytes.sum has the unit 'sector', but counts bytes"},
+        {raw + "\"\",\"byte\"\nk,-1\n", "'x.csv': line 3: lts__t_bytes.sum is '-1', not a count"},
+        {raw + "\"\",\"byte\"\nk,inf\n", "'x.csv': line 3: lts__t_bytes.sum is 'inf', not a count"},
+        {raw + "\"\",\"byte\"\nk,\"9,00\"\n", "'x.csv': line 3: lts__t_bytes.sum is '9,00', not a count"},
+        {raw + "\"\",\"byte\"\nk,\"1,2345\"\n", "'x.csv': line 3: lts__t_bytes.sum is '1,2345', not a count"},
+        {raw + "\"\",\"byte\"\nk,\"1234,567\"\n", "'x.csv': line 3: lts__t_bytes.sum is '1234,567', not a count"},
+        {raw + "\"\",\"byte\"\nk,\"1,234,\"\n", "'x.csv': line 3: lts__t_bytes.sum is '1,234,', not a count"},
+        {raw + "\"\",\"byte\"\nk,1.234.567\n", "'x.csv': line 3: lts__t_bytes.sum is '1.234.567', not a count"},
+        {raw + "\"\",\"byte\"\nk,12 (1; 2)\n", "'x.csv': line 3: lts__t_bytes.sum is '12 (1; 2)', not a count"},
+        {"\"Kernel Name\",\"lts__t_bytes.sum\",\"lts__t_bytes.sum\"\n",
+         "'x.csv': line 1: two columns lts__t_bytes.sum"},
         {kHead + "0,k,lts__t_sectors.sum,sector,1e308\n",
-         "x.csv: line 2: lts__t_sectors.sum is '1e308', more than a counter of 64 bits holds"},
+         "'x.csv': line 2: lts__t_sectors.sum is '1e308', more than a counter of 64 bits holds"},
         {kHead + "0,k,dram__bytes_read.sum,Tbyte,1e300\n",
-         "x.csv: line 2: dram__bytes_read.sum is '1e300' times 1e+12, more than a counter of 64 bits holds"},
+         "'x.csv': line 2: dram__bytes_read.sum is '1e300' times 1e+12, more than a counter of 64 bits holds"},
         {raw + "\"\",\"byte\"\nk,18446744073709551616\n",
-         "x.csv: line 3: lts__t_bytes.sum is '18446744073709551616', more than a counter of 64 bits holds"},
-        {"ID,ID,Kernel Name,lts__t_bytes.sum\n", "x.csv: line 1: two columns ID"},
-        {"above\nID,Kernel Name,Kernel Name\n", "x.csv: line 2: two columns Kernel Name"},
-        {"Kernel Name,Metric Name,Metric Name,Metric Unit,Metric Value\n", "x.csv: line 1: two columns Metric Name"},
+         "'x.csv': line 3: lts__t_bytes.sum is '18446744073709551616', more than a counter of 64 bits holds"},
+        {"ID,ID,Kernel Name,lts__t_bytes.sum\n", "'x.csv': line 1: two columns ID"},
+        {"above\nID,Kernel Name,Kernel Name\n", "'x.csv': line 2: two columns Kernel Name"},
+        {"Kernel Name,Metric Name,Metric Name,Metric Unit,Metric Value\n", "'x.csv': line 1: two columns Metric Name"},
         {"ID,Kernel Name,lts__t_bytes.sum\n,,byte\n0,k,1\n1,k,1\n0,j,1\n",
-         "x.csv: line 5: launch '0' is also in line 3"},
+         "'x.csv': line 5: launch '0' is also in line 3"},
         {kHead + "0,k,lts__t_bytes.sum,byte,1\n0,k,lts__t_bytes.sum,byte,2\n",
-         "x.csv: line 3: lts__t_bytes.sum of launch 0 is '2', but stood above with another value"},
+         "'x.csv': line 3: lts__t_bytes.sum of launch '0' is '2', but stood above with another value"},
     };
     for (const Row& row : rows) CHECK(error_of(row.text) == row.message);
 }
@@ -292,4 +293,53 @@ TEST_CASE("flashstep ncu --metrics prints the list alone, and wrong use is refus
         CHECK(std::count(output.err.begin(), output.err.end(), '\n') == 1);
         CHECK(output.err.find(row.second) != std::string::npos);
     }
+}
+
+TEST_CASE("flashstep ncu --json=FILE refuses the file that it reads, by any path or link, and leaves it as it was") {
+    const TemporaryFolder folder;
+    const std::string file = folder.file("a.csv"), before = text_of(kSamples + "ncu_raw_sample.csv");
+    write_text(file, before);
+    std::filesystem::create_symlink(file, folder.file("link"));
+    std::filesystem::create_hard_link(file, folder.file("hard"));
+    std::filesystem::create_directory(folder.file("sub"));
+    for (const char* target : {"a.csv", "sub/../a.csv", "link", "hard"}) {
+        const auto output = run_program({"ncu", file, "--json=" + folder.file(target)});
+        CAPTURE(output.err);
+        CHECK(output.status == 2);
+        CHECK(output.err.find(std::string(target) + "' is the input; name another file\n") != std::string::npos);
+        CHECK(text_of(file) == before);
+    }
+    CHECK(run_program({"ncu", folder.file("link"), "--json=" + file}).status == 2);
+    CHECK(text_of(file) == before);
+    CHECK(run_program({"ncu", file, "--json=" + folder.file("b.json")}).status == 0);
+    CHECK(io::Json::parse(text_of(folder.file("b.json")))["launches"].size() == 2);
+    CHECK(text_of(file) == before);
+}
+
+TEST_CASE("flashstep ncu prints no control character, whatever the file and its name hold") {
+    const TemporaryFolder folder;
+    const std::string escape = "\x1b[31m\a", file = folder.file("a" + escape + ".csv");
+    const std::string head = "ID,Kernel Name,lts__t_bytes.sum\n,,byte\n", id = "0" + escape;
+    const auto clean = [](const std::string& text) {
+        return std::ranges::all_of(
+            text, [](char c) { return c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f); });
+    };
+    write_text(file, head + id + ",k" + escape + ",1\n");
+    auto output = run_program({"ncu", file});
+    CHECK(output.status == 0);
+    CHECK(output.out.find("0?[31m?") != std::string::npos);
+    CHECK(clean(output.out));
+    for (const std::string& rows :
+         {id + ",k,1\n" + id + ",k,2\n", id + ",k,x" + escape + "\n", id + "\n", std::string()}) {
+        write_text(file, head + rows);
+        output = run_program({"ncu", file});
+        CAPTURE(output.err);
+        CHECK(output.status == 2);
+        CHECK(output.err.find("a?[31m?.csv'") != std::string::npos);
+        CHECK(clean(output.err));
+    }
+    write_text(file, kHead + id + ",k,lts__t_bytes.sum,byte,1\n" + id + ",k,lts__t_bytes.sum,byte,2\n");
+    output = run_program({"ncu", file});
+    CHECK(output.err.find("launch '0?[31m?'") != std::string::npos);
+    CHECK(clean(output.err));
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "core/io/file.h"
@@ -59,7 +60,7 @@ std::string ncu_page(const std::vector<gpu::NcuLaunch>& launches) {
     rows[0].push_back("wavefronts/ideal");
     for (const gpu::NcuLaunch& launch : launches) {
         std::vector<std::string>& row = rows.emplace_back();
-        row.push_back(launch.id.empty() ? "-" : launch.id);
+        row.push_back(launch.id.empty() ? "-" : one_line(launch.id));
         for (const auto& value : launch.values) row.push_back(shown(value));
         row.push_back(conflict_factor(launch));
     }
@@ -95,6 +96,16 @@ struct State {
     JsonOption json;
 };
 
+// Throws Error where --json=FILE, by whatever path or link, is the file that is read.
+void check_target(const CLI::App& command, const std::string& file) {
+    const CLI::Option* json = command.get_option("--json");
+    if (json->count() == 0) return;
+    std::error_code absent;  // then they are not the same
+    const std::string target = json->results().back();
+    if (std::filesystem::equivalent(file, target, absent))
+        throw Error(fmt::format("--json={} is the input", io::quoted(target, 200)), "name another file");
+}
+
 }  // namespace
 
 Command add_ncu(CLI::App& app) {
@@ -103,7 +114,7 @@ Command add_ncu(CLI::App& app) {
     const auto state = std::make_shared<State>(*command);
     command->add_option("FILE", state->file, "the CSV that `ncu --csv --page raw` wrote");
     command->add_flag("--metrics", state->metrics, "print the metrics to ask ncu for, and nothing else");
-    return {command, [state] {
+    return {command, [command, state] {
                 if (state->metrics) {
                     if (!state->file.empty() || state->json.on())
                         throw Error("--metrics prints a list and reads no file", "leave FILE and --json out");
@@ -113,6 +124,7 @@ Command add_ncu(CLI::App& app) {
                 if (state->file.empty())
                     throw Error("a FILE is needed, the CSV that `ncu --csv --page raw` wrote",
                                 "gpu/PROFILING.md shows the command");
+                check_target(*command, state->file);
                 const auto launches = gpu::parse_ncu_csv(io::read_file(state->file), state->file);
                 if (state->json.on())
                     state->json.write(ncu_json(launches));
