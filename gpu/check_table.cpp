@@ -10,7 +10,7 @@ std::span<const CheckShape> check_table() {
     using enum CheckShape::Scores;
     constexpr MaskShape none = MaskShape::None, keys = MaskShape::Keys, scores = MaskShape::Scores;
     static constexpr CheckShape table[] = {
-        //  n   nk    d   dv  br  bc  causal heads scores   mask
+        //  n   nk    d   dv  br  bc  causal heads scores   mask  batch
         {1, 1, 3, 3, 2, 2, No, 1, 1, Ordinary, none},
         {1, 64, 64, 64, 4, 16, Yes, 1, 1, Ordinary, none},
         {1, 256, 80, 40, 1, 32, No, 2, 1, Ordinary, none},
@@ -18,7 +18,7 @@ std::span<const CheckShape> check_table() {
         {4, 200, 40, 40, 4, 32, Yes, 1, 1, Ordinary, none},
         {4, 64, 128, 128, 2, 16, No, 4, 1, Ordinary, none},
         {63, 63, 64, 64, 16, 32, Yes, 1, 1, Ordinary, none},
-        {63, 40, 80, 80, 16, 16, No, 1, 1, Ordinary, none},
+        {63, 40, 80, 80, 16, 16, No, 4, 2, Ordinary, none, 2},
         {63, 127, 64, 64, 32, 16, No, 1, 1, Ordinary, keys},
         {64, 64, 64, 64, 16, 32, No, 1, 1, Ordinary, none},
         {64, 64, 128, 128, 32, 32, Yes, 4, 2, Ordinary, none},
@@ -26,11 +26,11 @@ std::span<const CheckShape> check_table() {
         {65, 65, 40, 40, 32, 32, Yes, 1, 1, Ordinary, none},
         {65, 127, 128, 128, 32, 16, No, 1, 1, Extreme, none},
         {65, 4, 64, 64, 16, 4, Yes, 1, 1, Ordinary, none},
-        {127, 127, 80, 80, 32, 32, Yes, 2, 1, Ordinary, none},
+        {127, 127, 80, 80, 32, 32, Yes, 6, 3, Ordinary, none},
         {127, 63, 64, 64, 16, 32, Yes, 1, 1, Ordinary, none},
         {127, 65, 80, 80, 32, 16, Yes, 1, 1, Ordinary, scores},
         {200, 200, 64, 64, 32, 32, Yes, 1, 1, Ordinary, none},
-        {200, 256, 3, 3, 64, 32, No, 1, 1, Extreme, none},
+        {200, 256, 3, 3, 64, 32, Yes, 1, 1, Extreme, none},
         {200, 200, 128, 128, 32, 32, Yes, 1, 1, Ordinary, none},
         {256, 256, 64, 64, 32, 64, Yes, 1, 1, Ordinary, none},
         {256, 100, 128, 64, 64, 32, Yes, 1, 1, Ordinary, keys},
@@ -48,7 +48,7 @@ Problem problem_of(const CheckShape& shape, const KernelInfo& kernel) {
     p.scale = 1 / std::sqrt(static_cast<double>(shape.d));
     p.causal = shape.causal == CheckShape::Causal::Yes;
     p.mask = shape.mask;
-    p.heads = shape.heads, p.kv_heads = shape.kv_heads;
+    p.batch = shape.batch, p.heads = shape.heads, p.kv_heads = shape.kv_heads;
     p.dtype = kernel.dtypes.front();
     p.base2 = kernel.base2;
     return p;

@@ -16,10 +16,12 @@ struct CheckShape {
     int heads = 1, kv_heads = 1;
     enum class Scores { Ordinary, Extreme } scores = Scores::Ordinary;  // extreme: in the hundreds
     MaskShape mask = MaskShape::None;                                   // hides keys, tiles and a whole row
+    int batch = 1;
 };
 
 // Together they hold each of these at least twice: N in {1, 4, 63, 64, 65, 127, 200, 256}, Nk != N, causal with Nq < Nk
-// and Nq > Nk, d in {3, 40, 64, 80, 128}, shared heads, extreme scores, rows that see no key, masks of both shapes.
+// (keys hidden) and Nq > Nk, d in {3, 40, 64, 80, 128}, shared heads (K and V of several), extreme scores, rows that
+// see no key, masks of both shapes.
 std::span<const CheckShape> check_table();
 
 // The shape as the kernel runs it: its own number format, blocks and exponentials.

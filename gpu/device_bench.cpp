@@ -104,14 +104,15 @@ BenchTime time_runs(BenchRun& run, const BenchPolicy& policy) {
     return {median(times), runs};
 }
 
-std::vector<BenchRow> bench_ladder(const std::vector<const KernelInfo*>& chosen, const PrepareBench& prepare,
-                                   const BenchPolicy& policy, const std::function<void(const BenchRow&)>& on_row) {
+std::vector<BenchRow> bench_ladder(const std::vector<const KernelInfo*>& chosen, const std::vector<BenchShape>& shapes,
+                                   const PrepareBench& prepare, const BenchPolicy& policy,
+                                   const std::function<void(const BenchRow&)>& on_row) {
     std::vector<BenchRow> rows;
     for (const KernelInfo* kernel : chosen) {
         // What one run will take with N rows, from what it took with half of them: with as many tokens, the work of
         // attention doubles. A shape that was too slow leaves its estimate for the next one.
         std::map<std::tuple<int, bool, int>, double> expected_ms;
-        for (const BenchShape& shape : bench_schedule()) {
+        for (const BenchShape& shape : shapes) {
             if (pass_of(*kernel) != shape.pass) continue;
             BenchRow row{.kernel = kernel, .shape = shape, .time = {}, .skipped = {}};
             const double expected = expected_ms[{shape.d, shape.causal, shape.n}];

@@ -63,11 +63,13 @@ struct BenchRow {
 
 using PrepareBench = std::function<std::unique_ptr<BenchRun>(const KernelInfo&, const Problem&)>;
 
-// Times every kernel on every shape of its pass. A shape is skipped, with the reason, where `prepare` or a run throws
-// Error, and where the shape with half as many rows says that a run would take longer than the policy allows.
-// `on_row` sees each row as soon as it is there. Throws DeviceFailure: nothing measured after one would be true.
-std::vector<BenchRow> bench_ladder(const std::vector<const KernelInfo*>& chosen, const PrepareBench& prepare,
-                                   const BenchPolicy& policy, const std::function<void(const BenchRow&)>& on_row);
+// Times every kernel on those of the shapes that are of its pass. A shape is skipped, with the reason, where `prepare`
+// or a run throws Error, and where the shape with half as many rows says that a run would take longer than the policy
+// allows. `on_row` sees each row as soon as it is there. Throws DeviceFailure: nothing measured after one would be
+// true.
+std::vector<BenchRow> bench_ladder(const std::vector<const KernelInfo*>& chosen, const std::vector<BenchShape>& shapes,
+                                   const PrepareBench& prepare, const BenchPolicy& policy,
+                                   const std::function<void(const BenchRow&)>& on_row);
 
 // On the current CUDA device. Inputs are pseudo-random numbers of the sizes that attention meets (L what such inputs
 // give), so that no exponential overflows; what comes out is not looked at here but by `check`. Throws Error: no

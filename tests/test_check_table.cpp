@@ -39,9 +39,16 @@ TEST_CASE("The table holds every length, head dimension and kind of shape at lea
     for (int d : {3, 40, 64, 80, 128}) CHECK(shapes_with([&](const Shape& s) { return s.d == d; }) >= 2);
     const auto causal = [](const Shape& s) { return s.causal == Shape::Causal::Yes; };
     CHECK(shapes_with([](const Shape& s) { return s.nk != s.n; }) >= 2);
-    CHECK(shapes_with([&](const Shape& s) { return causal(s) && s.n < s.nk; }) >= 2);
+    // A single query sees every key, whatever it is masked with.
+    CHECK(shapes_with([&](const Shape& s) { return causal(s) && s.n < s.nk && s.n > 1; }) >= 2);
     CHECK(shapes_with([&](const Shape& s) { return causal(s) && s.n > s.nk; }) >= 2);  // rows that see no key
     CHECK(shapes_with([](const Shape& s) { return s.heads > s.kv_heads; }) >= 2);
+    // Where another rule than h / group would read the wrong head of K and V, masked or not, in several tiles or one.
+    const auto groups = [](const Shape& s) { return s.heads > s.kv_heads && s.kv_heads > 1; };
+    CHECK(shapes_with([&](const Shape& s) { return groups(s) && causal(s) && s.nk > 64; }) >= 1);
+    CHECK(shapes_with([&](const Shape& s) { return groups(s) && !causal(s); }) >= 1);
+    CHECK(shapes_with(groups) >= 3);
+    CHECK(shapes_with([](const Shape& s) { return s.batch > 1; }) >= 1);
     CHECK(shapes_with([](const Shape& s) { return s.scores == Shape::Scores::Extreme; }) >= 2);
     for (MaskShape mask : {MaskShape::Keys, MaskShape::Scores})
         CHECK(shapes_with([&](const Shape& s) { return s.mask == mask; }) >= 2);

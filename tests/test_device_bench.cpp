@@ -121,7 +121,8 @@ TEST_CASE("The ladder leaves out what would take too long, and says what each re
         if (p.d == 128) throw Error("no memory left");
         return std::make_unique<FakeRun>(std::vector<double>{100.0 * p.n / 512}, calls);
     };
-    const std::vector<BenchRow> rows = bench_ladder({kernel}, prepare, {}, [&](const BenchRow&) { ++seen; });
+    const std::vector<BenchRow> rows =
+        bench_ladder({kernel}, bench_schedule(), prepare, {}, [&](const BenchRow&) { ++seen; });
     REQUIRE(rows.size() == 24);
     CHECK(seen == 24);
     for (const BenchRow& row : rows) {
@@ -153,7 +154,8 @@ TEST_CASE("A device that fails ends the bench: no later row is measured or calle
         if (++prepared < 3) return std::make_unique<FakeRun>(std::vector<double>{1}, calls);
         return std::make_unique<Failing>(std::vector<double>{1}, calls);
     };
-    CHECK_THROWS_AS(bench_ladder({kernel}, prepare, {}, [&](const BenchRow&) { ++seen; }), DeviceFailure);
+    CHECK_THROWS_AS(bench_ladder({kernel}, bench_schedule(), prepare, {}, [&](const BenchRow&) { ++seen; }),
+                    DeviceFailure);
     CHECK(prepared == 3);
     CHECK(seen == 2);
 }

@@ -29,9 +29,9 @@ int attribute(cudaDeviceAttr which) {
     return value;
 }
 
-// Twice the L2 cache, and never less than 32 MiB.
+// Twice the L2 cache, and so much that the device is busy with it until the kernel behind it is queued.
 std::int64_t flushing_bytes() {
-    return std::max(2 * std::int64_t{attribute(cudaDevAttrL2CacheSize)}, std::int64_t{32} << 20);
+    return std::max(2 * std::int64_t{attribute(cudaDevAttrL2CacheSize)}, std::int64_t{256} << 20);
 }
 
 // The pattern at the front of the buffer, then what is there already behind itself until it is full.

@@ -174,7 +174,7 @@ io::Json bench_json(const std::vector<Group>& groups, const std::vector<Growth>&
 
 struct State {
     explicit State(CLI::App& command) : json(command) {}
-    std::string runs = "5", kernel;
+    std::string runs = "5", kernel, shape;
     bool device = false, schedule = false;
     JsonOption json;
 };
@@ -187,13 +187,19 @@ int run_schedule(const State& state) {
 
 int run_on_device(const State& state) {
     const std::vector<const gpu::KernelInfo*> chosen = attention_kernels(state.kernel);
+    const std::vector<gpu::BenchShape> shapes = scheduled(state.shape);
+    if (std::ranges::none_of(chosen, [&](const auto* kernel) {
+            return std::ranges::any_of(shapes, [&](const auto& shape) { return gpu::pass_of(*kernel) == shape.pass; });
+        }))
+        throw Error(fmt::format("shape {} is a {} pass, {} does the other one", state.shape,
+                                gpu::name(shapes.front().pass), state.kernel));
     const gpu::DeviceStatus device = gpu::device_status();
     if (!device.available) {
         print_note(fmt::format("nothing is measured: {}", device.message));
         return kUnavailable;
     }
     try {
-        const std::vector<gpu::BenchRow> rows = run_device_bench(chosen);
+        const std::vector<gpu::BenchRow> rows = run_device_bench(chosen, shapes);
         if (std::ranges::all_of(rows, [](const gpu::BenchRow& row) { return !row.skipped.empty(); }))
             throw gpu::DeviceFailure("no shape could be timed; the lines above say why");
         if (state.json.on()) state.json.write(results_json(device, today(), rows));
@@ -212,10 +218,13 @@ Command add_bench(CLI::App& app, const WindowHooks* window) {
     command->add_option("--runs", state->runs, "runs of each measure; the median is shown (5)")->type_name("COUNT");
     command->add_flag("--device", state->device, "the ladder on a GPU instead (L2 flushed, CUDA events, median)");
     command->add_option("--kernel", state->kernel, "with --device: this one only (flashstep list)")->type_name("ID");
+    command->add_option("--shape", state->shape, "with --device: this one only, by its place in --schedule from 0")
+        ->type_name("NUMBER");
     command->add_flag("--schedule", state->schedule, "the shapes of --device, as JSON");
     return {command, [state, window] {
                 if (state->device && state->schedule) throw Error("--device and --schedule exclude each other");
-                if (!state->kernel.empty() && !state->device) throw Error("--kernel goes with --device");
+                if ((!state->kernel.empty() || !state->shape.empty()) && !state->device)
+                    throw Error("--kernel and --shape go with --device");
                 if (state->schedule) return run_schedule(*state);
                 if (state->device) return run_on_device(*state);
                 const int runs = static_cast<int>(whole_number("--runs", state->runs, 1, 1000));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "viz/cli/lookup.h"
+#include "viz/cli/numbers.h"
 #include "viz/cli/output.h"
 
 namespace flashstep::cli {
@@ -75,8 +76,16 @@ std::vector<const gpu::KernelInfo*> attention_kernels(const std::string& kernel)
     return chosen;
 }
 
-std::vector<gpu::BenchRow> run_device_bench(const std::vector<const gpu::KernelInfo*>& chosen) {
-    return gpu::bench_ladder(chosen, gpu::prepare_on_device, {},
+std::vector<gpu::BenchShape> scheduled(const std::string& number) {
+    std::vector<gpu::BenchShape> shapes = gpu::bench_schedule();
+    if (number.empty()) return shapes;
+    const auto k = whole_number("--shape", number, 0, static_cast<std::int64_t>(shapes.size()) - 1);
+    return {shapes[static_cast<std::size_t>(k)]};
+}
+
+std::vector<gpu::BenchRow> run_device_bench(const std::vector<const gpu::KernelInfo*>& chosen,
+                                            const std::vector<gpu::BenchShape>& shapes) {
+    return gpu::bench_ladder(chosen, shapes, gpu::prepare_on_device, {},
                              [](const gpu::BenchRow& row) { print_note(bench_line(row)); });
 }
 

@@ -23,7 +23,11 @@ std::string bench_line(const gpu::BenchRow& row);
 // The kernel, or (empty) every attention kernel. Throws Error: an unknown one, or one that is no attention.
 std::vector<const gpu::KernelInfo*> attention_kernels(const std::string& kernel);
 
-// Times them, with a note for each row. Throws DeviceFailure.
-std::vector<gpu::BenchRow> run_device_bench(const std::vector<const gpu::KernelInfo*>& chosen);
+// The whole schedule, or the shape that is counted from 0 in it. Throws Error for a number that is none.
+std::vector<gpu::BenchShape> scheduled(const std::string& number);
+
+// Times the kernels on the shapes of their pass, with a note for each row. Throws DeviceFailure.
+std::vector<gpu::BenchRow> run_device_bench(const std::vector<const gpu::KernelInfo*>& chosen,
+                                            const std::vector<gpu::BenchShape>& shapes);
 
 }  // namespace flashstep::cli

@@ -64,8 +64,12 @@ std::string table_page(const std::vector<Job>& jobs, std::string_view where) {
             else
                 ++wrong, details += fmt::format("    {}\n      {}\n", problem_line(o.problem), outcome_line(o));
         }
-        page += fmt::format("{:<28} {} {} {}", kernel.id, wrong == 0 ? "equal on" : "equal only on", equal,
-                            equal == 1 ? "shape" : "shapes");
+        page += fmt::format("{:<28} ", kernel.id);
+        if (equal + wrong == 0)
+            page += "not run";
+        else
+            page += fmt::format("{} {} {}", wrong == 0 ? "equal on" : "equal only on", equal,
+                                equal == 1 ? "shape" : "shapes");
         if (wrong > 0) page += fmt::format(", NOT on {}", wrong);
         page += "\n" + details;
         for (const auto& [reason, count] : left_out) page += fmt::format("    {} left out: {}\n", count, reason);

@@ -31,6 +31,7 @@ Json list_json() {
         Json row = {{"id", std::string(k.id)}, {"algorithm", std::string(k.algorithm)}, {"dtypes", Json::array()}};
         for (const DType dtype : k.dtypes) row["dtypes"].push_back(std::string(name(dtype)));
         row["d"] = k.head_dims.empty() ? Json("any") : Json(k.head_dims);
+        row["most_d"] = k.most_head_dim > 0 ? Json(k.most_head_dim) : Json();
         for (const DType dtype : k.dtypes) row["targets"][std::string(name(dtype))] = gpu::targets_of(k, dtype);
         json["kernels"].push_back(std::move(row));
     }
@@ -60,7 +61,7 @@ std::vector<std::string> targets_lines(const gpu::KernelInfo& k) {
 std::string list_page() {
     std::string page = "Algorithms (flashstep trace ID, flashstep count ID)\n";
     const auto row = [&](std::string_view id, std::string_view title) {
-        page += fmt::format("  {:<24} {}\n", id, title);
+        page += fmt::format("  {:<26} {}\n", id, title);
     };
     for (const Algorithm& a : algorithms()) row(a.id, a.title);
     page += "\nKernels (flashstep check ID)\n";
@@ -68,8 +69,8 @@ std::string list_page() {
         row(k.id, k.title);
         std::vector<std::string_view> formats;
         for (const DType dtype : k.dtypes) formats.push_back(name(dtype));
-        page += fmt::format("  {:<24} mirror {}; {}; d {}\n", "", k.algorithm, fmt::join(formats, ", "),
-                            k.head_dims.empty() ? "any" : fmt::format("{}", fmt::join(k.head_dims, ", ")));
+        page += fmt::format("  {:<26} mirror {}; {}; d {}\n", "", k.algorithm, fmt::join(formats, ", "),
+                            k.most_head_dim > 0 ? fmt::format("up to {}", k.most_head_dim) : "any");
         for (const std::string& line : targets_lines(k)) row("", line);
     }
     page += "\nPresets (--preset ID)\n";
@@ -79,7 +80,7 @@ std::string list_page() {
     page += "\nFaults (--fault ID of trace and check)\n";
     for (const Fault& f : faults()) {
         row(f.id, f.title);
-        page += fmt::format("  {:<24} {} line {}; shows in preset {}; not seen: {}\n", "", f.algorithm, f.line,
+        page += fmt::format("  {:<26} {} line {}; shows in preset {}; not seen: {}\n", "", f.algorithm, f.line,
                             f.preset, f.hides);
     }
     return page;
