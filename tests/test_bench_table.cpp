@@ -200,6 +200,74 @@ TEST_CASE("a file of times that is wrong is refused with what and where") {
           std::string::npos);
 }
 
+TEST_CASE("a file whose values stand in each other deeper than 64 levels is refused, wherever they are") {
+    const auto nested = [](const char* key, int levels) {
+        const std::string value = std::string(static_cast<std::size_t>(levels), '[') + "\"\\\"]\\\\\"" +
+                                  std::string(static_cast<std::size_t>(levels), ']');
+        Json json = file_of("flashstep", {kGood});
+        json[key] = "HERE";
+        std::string text = io::json_text(json);
+        return text.replace(text.find("\"HERE\""), 6, value);
+    };
+    const TemporaryFolder folder;
+    const std::string path = folder.file("deep.json");
+    for (const char* key : {"source", "version", "ignored", "device"})
+        for (const int levels : {64, 50'000, 200'000}) {
+            write_text(path, nested(key, levels));
+            const auto output = run_program({"bench-table", path});
+            CAPTURE(key);
+            CAPTURE(levels);
+            CHECK(output.status == 2);
+            CHECK(output.err.find("deep.json': lists and objects within each other deeper than 64 levels") !=
+                  std::string::npos);
+        }
+    write_text(path, nested("ignored", 63));  // 64 with the object around them
+    CHECK(run_program({"bench-table", path}).status == 0);
+    Json brackets = file_of("flashstep", {kGood});
+    brackets["device"] = std::string(100, '[') + "\"\\";  // within a text they are none
+    CHECK_NOTHROW(read(brackets));
+}
+
+TEST_CASE("text that is cut is cut between characters") {
+    for (std::size_t before = 296; before <= 301; ++before) {
+        Json json = file_of("flashstep", {kGood});
+        json["device"] = std::string(before, 'x') + "\u00b2\U0001d56b\u2013 end";
+        const std::string table = bench_table(read(json), nullptr);
+        CAPTURE(before);
+        CHECK_NOTHROW(Json(table).dump());  // throws at what is not UTF-8
+        CHECK(table.find(std::string(std::min<std::size_t>(before, 300), 'x') + (before <= 298 ? "\u00b2" : "")) !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("--into does not write a page that is not writable") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("page.md"), page = fmt::format("{}{}\n", kTableBegin, kTableEnd);
+    write_text(path, page);
+    write_text(folder.file("ours.json"), text_of(kOurs));
+    fs::permissions(path, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
+    fs::permissions(folder.path(), fs::perms::all);
+    std::vector<std::string> words = {FLASHSTEP_BINARY, "bench-table", folder.file("ours.json"), "--into", path};
+    if (::geteuid() == 0)  // root may write anything: as somebody else
+        words.insert(words.begin(),
+                     {"python3", "-c", "import os, sys; os.setuid(65534); os.execv(sys.argv[1], sys.argv[1:])"});
+    const auto output = run_words(words);
+    CAPTURE(output.err);
+    CHECK(output.status == 2);
+    CHECK(output.err.find("cannot write '" + path + "': Permission denied\n") != std::string::npos);
+    CHECK(text_of(path) == page);
+}
+
+TEST_CASE("what --into says of its page holds no control character") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a\x1b[31m\a.md");
+    write_text(path, fmt::format("{}{}\n", kTableBegin, kTableEnd));
+    const auto output = run_program({"bench-table", kOurs, "--into", path});
+    CHECK(output.status == 0);
+    CHECK(output.err.find("a?[31m?.md': the table is in it\n") != std::string::npos);
+    CHECK(output.err.find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("times of another device, target, driver or day are not put beside each other") {
     const BenchResults ours = read(file_of("flashstep", {kGood}));
     CHECK_NOTHROW(check_comparable(ours, read(file_of("torch 2", {kGood}), BenchSource::Peers)));

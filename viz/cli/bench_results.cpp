@@ -19,10 +19,26 @@ namespace {
 
 using io::Json;
 
+constexpr int kMostDepth = 64;  // a file of times has three
 constexpr const char* kFormat = "flashstep device bench";
 constexpr const char* kHowToMake = "`flashstep bench --device --json=FILE` or gpu/bench_torch.py writes such a file";
 
 std::string shown(const Json& value) { return io::quoted(io::json_text(value, -1)); }
+
+// How deep lists and objects of JSON stand in each other. In text that is none: at least as deep as any reader gets.
+int depth_of(std::string_view text) {
+    int depth = 0, most = 0;
+    bool in_string = false;
+    for (std::size_t k = 0; k < text.size(); ++k) {
+        const char c = text[k];
+        if (c == '"') in_string = !in_string;
+        if (in_string && c == '\\') ++k;  // what follows ends no string
+        if (in_string) continue;
+        if (c == '[' || c == '{') most = std::max(most, ++depth);
+        if (c == ']' || c == '}') --depth;
+    }
+    return most;
+}
 
 class ResultsReader {
   public:
@@ -65,6 +81,8 @@ class ResultsReader {
     }
 
     Json parse(std::string_view text) const {
+        if (depth_of(text) > kMostDepth)  // what walks through values calls itself
+            stop(fmt::format("lists and objects within each other deeper than {} levels", kMostDepth), kHowToMake);
         try {
             return Json::parse(text);
         } catch (const Json::parse_error& error) {

@@ -27,9 +27,9 @@ struct BenchResults {
 
 enum class BenchSource { Flashstep, Peers };
 
-// Throws Error naming `file` and what is wrong in it: no JSON, another format or version, a shape that is not of the
-// schedule, a kernel that does not exist or does another pass, a time that is none, a row that is there twice, no time
-// at all.
+// Throws Error naming `file` and what is wrong in it: no JSON, or too deep, another format or version, a shape that is
+// not of the schedule, a kernel that does not exist or does another pass, a time that is none, a row that is there
+// twice, no time at all.
 BenchResults parse_bench_results(std::string_view text, const std::string& file, BenchSource expected);
 
 // Throws Error where the two were not made on the same device, driver and day.

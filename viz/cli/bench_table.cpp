@@ -2,8 +2,11 @@
 #include "viz/cli/bench_table.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <set>
 
@@ -51,8 +54,11 @@ std::string ratio(double value) { return value < 0.095 ? fmt::format("{:.2g}", v
 
 // Text from a file, as plain words in Markdown: no table cell, tag or comment ends in it.
 std::string plain(std::string_view text) {
+    std::size_t most = std::min<std::size_t>(text.size(), 300);
+    while (most > 0 && most < text.size() && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80)
+        --most;  // to where a character begins in UTF-8
     std::string out;
-    for (const char c : text.substr(0, 300)) {
+    for (const char c : text.substr(0, most)) {
         if (c == '<' || c == '>') {
             out += c == '<' ? "&lt;" : "&gt;";
         } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
@@ -263,6 +269,12 @@ std::string names_of(const std::vector<Table>& tables) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// Replacing a file needs its folder only; a page that is marked as not to be written stays.
+void check_writable(const std::string& page) {
+    if (::access(page.c_str(), W_OK) != 0)
+        throw Error(fmt::format("cannot write {}: {}", io::quoted(page, 200), std::strerror(errno)));
+}
+
 }  // namespace
 
 std::string bench_table(const BenchResults& ours, const BenchResults* peers) {
@@ -331,28 +343,29 @@ Command add_bench_table(CLI::App& app) {
     command->add_option("--peers", state->peers, "the file of gpu/bench_torch.py on the same machine")
         ->type_name("FILE");
     command->add_option("--into", state->into, "put it between the markers of this page")->type_name("FILE");
-    return {
-        command, [state] {
-            if (state->results.empty())
-                throw Error("RESULTS is needed, the file of `flashstep bench --device --json=FILE`");
-            const BenchResults ours =
-                parse_bench_results(io::read_file(state->results), state->results, BenchSource::Flashstep);
-            BenchResults peers;
-            if (!state->peers.empty()) {
-                peers = parse_bench_results(io::read_file(state->peers), state->peers, BenchSource::Peers);
-                check_comparable(ours, peers);
-            }
-            const std::string table = bench_table(ours, state->peers.empty() ? nullptr : &peers);
-            if (state->into.empty()) {
-                print_page(table);
+    return {command, [state] {
+                if (state->results.empty())
+                    throw Error("RESULTS is needed, the file of `flashstep bench --device --json=FILE`");
+                const BenchResults ours =
+                    parse_bench_results(io::read_file(state->results), state->results, BenchSource::Flashstep);
+                BenchResults peers;
+                if (!state->peers.empty()) {
+                    peers = parse_bench_results(io::read_file(state->peers), state->peers, BenchSource::Peers);
+                    check_comparable(ours, peers);
+                }
+                const std::string table = bench_table(ours, state->peers.empty() ? nullptr : &peers);
+                if (state->into.empty()) {
+                    print_page(table);
+                    return kOk;
+                }
+                const std::string page = io::read_file(state->into);
+                check_writable(state->into);
+                const std::string fresh = with_table(page, table, state->into);
+                if (fresh != page) io::write_file(state->into, fresh);
+                print_note(fmt::format("{}: {}", io::quoted(state->into, 200),
+                                       fresh != page ? "the table is in it" : "nothing changed"));
                 return kOk;
-            }
-            const std::string page = io::read_file(state->into);
-            const std::string fresh = with_table(page, table, state->into);
-            if (fresh != page) io::write_file(state->into, fresh);
-            print_note(fmt::format("{}: {}", state->into, fresh != page ? "the table is in it" : "nothing changed"));
-            return kOk;
-        }};
+            }};
 }
 
 }  // namespace flashstep::cli
