@@ -76,8 +76,7 @@ int run(int argc, char** argv, const WindowHooks* window) {
     try {
         return parse_and_run(argc, argv, window);
     } catch (const Error& error) { print_error(error); } catch (const std::bad_alloc&) {
-        print_error(
-            Error("not enough memory for this problem", "use a smaller one, or `count`, which needs no values"));
+        print_error(Error("not enough memory", "use a smaller problem or file, or `count`, which needs no values"));
     } catch (const std::exception& error) { print_error(Error(error.what())); }
     return kWrongUse;
 }
