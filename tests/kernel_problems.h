@@ -1,4 +1,4 @@
-// The problems that every fp32 kernel of the ladder is run on, and their inputs.
+// The problems that the kernels of the ladder are run on, and their inputs.
 #pragma once
 
 #include <algorithm>
@@ -100,6 +100,49 @@ inline std::vector<gpu::KernelInfo> fp32_kernels() {
         if (std::ranges::find(kernel.dtypes, DType::Fp32) != kernel.dtypes.end()) some.push_back(kernel);
     }
     return some;
+}
+
+// A kernel in one of its number formats. `exact` is none of its own: it runs what fp32 runs.
+struct Variant {
+    gpu::KernelInfo kernel;
+    DType dtype;
+    bool on_tensor_cores() const { return dtype != DType::Fp32; }
+};
+
+inline std::vector<Variant> variants() {
+    std::vector<Variant> all;
+    for (const gpu::KernelInfo& kernel : gpu::kernels()) {
+        for (DType dtype : kernel.dtypes) {
+            if (dtype != DType::Exact) all.push_back({kernel, dtype});
+        }
+    }
+    return all;
+}
+
+inline std::string text(const Variant& v) { return std::string(v.kernel.id) + " in " + std::string(name(v.dtype)); }
+
+// The problem in the variant's number format, with its kernel's own blocks where it has only those.
+inline Problem fitted(const Variant& v, Problem p) {
+    p.dtype = v.dtype, p.base2 = v.kernel.base2;
+    if (v.kernel.br > 0) p.br = v.kernel.br, p.bc = v.kernel.bc;
+    return p;
+}
+
+// A problem on heads that share K and V.
+inline Problem shared_heads(Problem p, int heads, int kv_heads) {
+    p.heads = heads, p.kv_heads = kv_heads;
+    return p;
+}
+
+// Sizes around the edges of tiles that tensor cores have: one row, below, at and above a block, head dimensions that
+// are padded and that are not, rows that see no key, heads that share K and V.
+inline std::vector<Problem> tensor_core_problems() {
+    return {problem(1, 1, 3, 3, 64, 64),
+            problem(65, 130, 40, 24, 64, 64, true),
+            problem(200, 70, 64, 64, 64, 64, true),
+            problem(63, 64, 128, 80, 64, 64),
+            problem(129, 65, 8, 128, 64, 64),
+            shared_heads(problem(66, 70, 16, 16, 64, 64, true), 4, 2)};
 }
 
 inline std::string text(const Problem& p) {
