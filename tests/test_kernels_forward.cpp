@@ -1,6 +1,8 @@
 // The forward kernels beyond what every kernel is held to: known outputs, masks at their edges, large scores, NaN.
 #include <doctest/doctest.h>
 
+#include "core/algorithms.h"
+#include "core/compare.h"
 #include "gpu/run.h"
 #include "kernel_problems.h"
 #include "kernel_reference.h"
@@ -137,6 +139,35 @@ TEST_CASE("NaN in an input reaches the outputs of the rows that see it, and no o
         const Matrix O = run_kernel(kernel, p, in, {}).captured.at({"O", 0, -1, -1});
         for (int r = 0; r < 4; ++r) CHECK(O.row(r).hasNaN() == (r >= 2));
     }
+}
+
+TEST_CASE("For sm_75, the tensor-core rungs that are there equal their mirrors, with two mma instructions for one") {
+    int rungs = 0;
+    for (const Variant& v : variants()) {
+        const std::vector<int> targets = targets_of(v.kernel, v.dtype);
+        if (!v.on_tensor_cores() || std::ranges::find(targets, 75) == targets.end()) continue;
+        CAPTURE(text(v));
+        for (int d : {40, 128}) {
+            const Problem p = fitted(v, shared_heads(problem(130, 75, d, d, 64, 64, true), 2, 1));
+            const Inputs in = inputs_of(p);
+            RunOptions options;
+            const KernelRun later = run_kernel(v.kernel, p, in, options);
+            options.target = 75;
+            const KernelRun run = run_kernel(v.kernel, p, in, options);
+            const Trace mirror = record(*find_algorithm(v.kernel.algorithm), p, in);
+            const Comparison c = compare(mirror, run, bytes_of(mirror));
+            CHECK_MESSAGE(c.verdict == Verdict::Equal, (c.first ? describe(*c.first, p) : std::string()));
+            CHECK(c.bytes_equal);
+            for (const auto& [key, values] : later.captured) CHECK(values == run.captured.at(key));
+            const auto products = [](const KernelRun& of) {
+                return std::map(of.counters.begin(), of.counters.end()).at("mma instructions");
+            };
+            CHECK(products(later) > 0);
+            CHECK(products(run) == 2 * products(later));
+        }
+        ++rungs;
+    }
+    CHECK(rungs == 2);  // 3_mma and 4_swizzle, in fp16
 }
 
 }  // namespace flashstep::gpu
