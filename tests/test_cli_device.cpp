@@ -2,8 +2,7 @@
 // the latter. And the architecture that the executor stands for.
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "core/io/json.h"
 #include "gpu/run.h"
 #include "tests/program.h"
 
@@ -37,7 +36,7 @@ TEST_CASE("Wrong use of the device bench is refused whether there is a device or
 TEST_CASE("The schedule is JSON with the 48 shapes of the bench") {
     const Output output = run_program({"bench", "--schedule", "--json"});
     CHECK(output.status == 0);
-    const auto json = nlohmann::json::parse(output.out);
+    const auto json = io::Json::parse(output.out);
     CHECK(json["format"] == "flashstep device bench schedule");
     CHECK(json["shapes"].size() == 48);
     CHECK(json["shapes"][5]["n"] == 16384);

@@ -45,7 +45,9 @@ void write_matrix(const std::string& path, const std::vector<std::int64_t>& shap
 TEST_CASE("unknown names are refused with what exists and the nearest name") {
     const Row rows[] = {
         {{"cuont"}, {"unknown command 'cuont'", "did you mean count?", "trace"}},
-        {{"frobnicate"}, {"unknown command 'frobnicate'", "list, trace, count, sweep, model, check, shot, bench"}},
+        {{"frobnicate"},
+         {"unknown command 'frobnicate'",
+          "list, trace, count, sweep, model, check, shot, bench, device, record, ncu, bench-table"}},
         {{"--frob"}, {"unknown option '--frob'", "--help"}},
         {{"count", "fa2_foward"},
          {"unknown algorithm 'fa2_foward'", "did you mean fa2_forward?", "standard_attention"}},

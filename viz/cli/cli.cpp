@@ -51,12 +51,18 @@ int parse_and_run(int argc, char** argv, const WindowHooks* window) {
     app.require_subcommand(0, 1);
     app.footer("Exit status: 0 done, 1 a kernel differs, 2 wrong use, 77 not available on this machine.");
     const std::vector<Command> commands = {
-        add_list(app),          add_trace(app),
-        add_count(app),         add_sweep(app),
-        add_model(app),         add_check(app),
-        add_record(app),        add_shot(app, window, std::vector<std::string>(argv, argv + argc)),
-        add_bench(app, window), add_ncu(app),
-        add_device(app),        add_bench_table(app),
+        add_list(app),
+        add_trace(app),
+        add_count(app),
+        add_sweep(app),
+        add_model(app),
+        add_check(app),
+        add_shot(app, window, std::vector<std::string>(argv, argv + argc)),
+        add_bench(app, window),
+        add_device(app),
+        add_record(app),
+        add_ncu(app),
+        add_bench_table(app),
     };
     try {
         app.parse(argc, argv);

@@ -49,14 +49,14 @@ void print_page(const std::string& text) {
 void check_folder_of(std::string_view option, const std::string& target) {
     const std::filesystem::path folder = std::filesystem::absolute(target).parent_path();
     if (::access(folder.c_str(), W_OK) == 0) return;
-    throw Error(fmt::format("{}{}: {}", option, io::quoted(target, 200), std::strerror(errno)),
+    throw Error(fmt::format("{}: cannot write {}: {}", option, io::quoted(target, 200), std::strerror(errno)),
                 "the folder has to be there and to be writable");
 }
 
 JsonOption::JsonOption(CLI::App& command) : option_(command.add_flag("--json")) {
     option_->description("print JSON alone on standard output; --json=FILE writes it to a file");
     // Before anything runs: what took minutes is not lost for want of a place.
-    option_->each([](const std::string& target) { check_folder_of("--json=", target); });
+    option_->each([](const std::string& target) { check_folder_of("--json", target); });
 }
 
 bool JsonOption::on() const { return option_->count() > 0; }
