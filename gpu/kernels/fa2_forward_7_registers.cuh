@@ -112,7 +112,6 @@ FS_KERNEL void fa2_forward_7_registers(Global<const T> Q,  // [heads, n, d]
         });
         sync_block();  // the next round fetches into this stage
     }
-    cp_async_wait<0>();        // nothing is on its way any more, unless there were no tiles
     unrolled<kM>([&](int g) {  // lines 12 to 15
         store_rows<Exponential::Base2, T>(rows[g], b.O, b.L, warp_row + 16 * g, b.rows, p.dv);
     });
