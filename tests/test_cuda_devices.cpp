@@ -162,8 +162,8 @@ TEST_CASE("A device that could, but runs this build's code for an older target, 
 TEST_CASE("The bench skips a rung that is not for the device, with the reason") {
     if (!has_code_for(75)) return;
     become(75);
-    const auto rows =
-        bench_ladder({&kernel_named("fa2_forward_5_cp_async")}, prepare_on_device, {}, [](const auto&) {});
+    const auto rows = bench_ladder({&kernel_named("fa2_forward_5_cp_async")}, bench_schedule(), prepare_on_device, {},
+                                   [](const auto&) {});
     CHECK(rows.size() == 24);
     for (const BenchRow& row : rows) CHECK_MESSAGE(contains(row.skipped, "not on sm_75"), row.skipped);
     CHECK(fake_cuda().launched.empty());
