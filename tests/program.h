@@ -95,4 +95,20 @@ inline Output run_program(const std::vector<std::string>& arguments, const std::
     return run_words(std::move(words), environment);
 }
 
+// The same in folder `where`, as somebody who may not write wherever root may. The program is copied into `folder`,
+// which everybody may enter: the build's own folder may be root's alone.
+inline Output run_as_nobody(const TemporaryFolder& folder, const std::string& where,
+                            const std::vector<std::string>& arguments) {
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+    const std::string copy = folder.file("flashstep");
+    std::filesystem::copy_file(FLASHSTEP_BINARY, copy, std::filesystem::copy_options::overwrite_existing);
+    std::vector<std::string> words = {"python3", "-c",
+                                      "import os, sys; os.chdir(sys.argv[1]); os.geteuid() or os.setuid(65534); "
+                                      "os.execv(sys.argv[2], sys.argv[2:])",
+                                      where, copy};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    // A sanitizer's list of leaks to pass over may lie where only root reads.
+    return run_words(std::move(words), {"LSAN_OPTIONS=", "ASAN_OPTIONS=detect_leaks=0"});
+}
+
 }  // namespace flashstep::testing

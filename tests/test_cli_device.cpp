@@ -33,6 +33,21 @@ TEST_CASE("Wrong use of the device bench is refused whether there is a device or
     refused({"bench", "--device", "--json=/no/such/folder/x.json"}, "/no/such/folder/x.json");
 }
 
+TEST_CASE("Where no file can be written JSON still goes to standard output and to a device, and a file is refused") {
+    const TemporaryFolder folder;
+    const auto in_root_folder = [&](const std::string& option) {
+        return run_as_nobody(folder, "/", {"bench", "--schedule", option});
+    };
+    const Output page = in_root_folder("--json");
+    CAPTURE(page.err);
+    CHECK(page.status == 0);
+    CHECK(contains(page.out, "flashstep device bench schedule"));
+    CHECK(in_root_folder("--json=/dev/null").status == 0);
+    const Output refused_there = in_root_folder("--json=x.json");
+    CHECK(refused_there.status == 2);
+    CHECK(contains(refused_there.err, "cannot write 'x.json'"));
+}
+
 TEST_CASE("The schedule is JSON with the 48 shapes of the bench") {
     const Output output = run_program({"bench", "--schedule", "--json"});
     CHECK(output.status == 0);

@@ -45,26 +45,34 @@ void print_page(const std::string& text) {
         throw Error("cannot write to standard output");
 }
 
-// Throws Error if no file can be written in the folder where `target` would lie.
-void check_folder_of(std::string_view option, const std::string& target) {
-    const std::filesystem::path folder = std::filesystem::absolute(target).parent_path();
-    if (::access(folder.c_str(), W_OK) == 0) return;
+// Throws Error if `target` could not be written: a file is replaced in its folder, a pipe or a device is written
+// itself.
+void check_writable(std::string_view option, const std::string& target) {
+    std::error_code unknown;
+    const std::filesystem::path path = std::filesystem::absolute(target);
+    const bool replaced = !std::filesystem::exists(path, unknown) || std::filesystem::is_regular_file(path, unknown);
+    const std::filesystem::path written = replaced ? path.parent_path() : path;
+    if (::access(written.c_str(), W_OK) == 0) return;
     throw Error(fmt::format("{}: cannot write {}: {}", option, io::quoted(target, 200), std::strerror(errno)),
                 "the folder has to be there and to be writable");
 }
 
+constexpr std::string_view kNoFile = "true";  // what CLI11 gives a flag without a value
+
 JsonOption::JsonOption(CLI::App& command) : option_(command.add_flag("--json")) {
     option_->description("print JSON alone on standard output; --json=FILE writes it to a file");
     // Before anything runs: what took minutes is not lost for want of a place.
-    option_->each([](const std::string& target) { check_folder_of("--json", target); });
+    option_->each([](const std::string& target) {
+        if (target != kNoFile && !target.empty()) check_writable("--json", target);
+    });
 }
 
 bool JsonOption::on() const { return option_->count() > 0; }
 
 void JsonOption::write(const io::Json& json, int indent) const {
     const std::string text = io::json_text(json, indent) + "\n";
-    const std::string target = option_->results().back();  // "true" where no file was named
-    if (target == "true" || target.empty())
+    const std::string target = option_->results().back();
+    if (target == kNoFile || target.empty())
         print_page(text);
     else
         io::write_file(target, text);
