@@ -1,6 +1,6 @@
 # cmake -DOUTPUT=FILE.cpp -DKERNELS="a.cuh;b.cuh" -P embed_kernels.cmake: a C++ file with the text of each kernel.
 set(text "// The CUDA source of every kernel; written by cmake/embed_kernels.cmake.\n")
-string(APPEND text "#include \"viz/kernel_source.h\"\n\nnamespace flashstep::viz {\n\n")
+string(APPEND text "#include \"viz/text/kernel_source.h\"\n\nnamespace flashstep::viz {\n\n")
 string(APPEND text "std::string_view kernel_source(std::string_view id) {\n")
 foreach(kernel ${KERNELS})
   get_filename_component(id ${kernel} NAME_WE)

@@ -1,0 +1,193 @@
+// flashstep check: kernels against their mirrors, on one problem or on the table of shapes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "cli/check_jobs.h"
+#include "cli/commands.h"
+#include "cli/names.h"
+#include "cli/numbers.h"
+#include "cli/output.h"
+#include "cli/walkthrough.h"
+#include "core/io/trace_json.h"
+#include "gpu/launch.h"
+
+namespace flashstep::cli {
+namespace {
+
+using io::Json;
+
+constexpr std::array<std::string_view, 2> kPlaces = {"host", "cuda"};
+
+struct State {
+    explicit State(CLI::App& command) : problem(command), json(command) {}
+    std::string kernel, place = "host", target, fault;
+    ProblemOptions problem;
+    JsonOption json;
+};
+
+// The chosen kernels on the problem that was typed. Wrong use is found here, before anything runs.
+std::vector<Job> jobs_of_problem(const State& state, const std::vector<const gpu::KernelInfo*>& chosen,
+                                 const Fault* fault) {
+    std::vector<Job> jobs;
+    for (const gpu::KernelInfo* kernel : chosen) {
+        Request request = state.problem.resolve(Need::Inputs, defaults_of(*kernel));
+        if (kernel == chosen.front())
+            for (const std::string& warning : request.warnings) print_warning(warning);
+        jobs.push_back(make_job(*kernel, std::move(request), fault));
+        const std::string& reason = jobs.back().outcome.left_out;
+        if (reason.empty()) continue;
+        if (state.kernel != "all") throw Error(reason);
+        print_note(fmt::format("{} is left out: {}", kernel->id, reason));
+    }
+    return jobs;
+}
+
+// One line a kernel, and one for each shape that went wrong.
+std::string table_page(const std::vector<Job>& jobs, std::string_view where) {
+    std::string page;
+    for (const gpu::KernelInfo& kernel : gpu::kernels()) {
+        int equal = 0, wrong = 0;
+        std::map<std::string, int> left_out;
+        std::string details;
+        for (const Job& job : jobs) {
+            const Outcome& o = job.outcome;
+            if (o.kernel != &kernel) continue;
+            if (!o.left_out.empty())
+                ++left_out[o.left_out];
+            else if (o.equal())
+                ++equal;
+            else
+                ++wrong, details += fmt::format("    {}\n      {}\n", problem_line(o.problem), outcome_line(o));
+        }
+        page += fmt::format("{:<28} ", kernel.id);
+        if (equal + wrong == 0)
+            page += "not run";
+        else
+            page += fmt::format("{} {} {}", wrong == 0 ? "equal on" : "equal only on", equal,
+                                equal == 1 ? "shape" : "shapes");
+        if (wrong > 0) page += fmt::format(", NOT on {}", wrong);
+        page += "\n" + details;
+        for (const auto& [reason, count] : left_out) page += fmt::format("    {} left out: {}\n", count, reason);
+    }
+    return page + fmt::format("ran on {}; every captured tile, output and byte count was compared\n", where);
+}
+
+void print_json(const State& state, const std::vector<Job>& jobs) {
+    Json json = {{"equal", true}, {"kernels", Json::array()}, {"left_out", Json::array()}};
+    for (const Job& job : jobs) {
+        const Outcome& outcome = job.outcome;
+        if (!outcome.left_out.empty()) {
+            json["left_out"].push_back({{"kernel", std::string(outcome.kernel->id)},
+                                        {"problem", io::problem_json(outcome.problem)},
+                                        {"reason", outcome.left_out}});
+            continue;
+        }
+        if (!outcome.equal()) json["equal"] = false;
+        json["kernels"].push_back(outcome_json(outcome));
+    }
+    state.json.write(json);
+}
+
+// Kernels for which `check` throws are left out, each with one note where the reasons have no table.
+void leave_out(std::vector<Job>& jobs, bool in_table, const std::function<void(const gpu::KernelInfo&, DType)>& check) {
+    for (Job& job : jobs) {
+        if (!job.outcome.left_out.empty()) continue;
+        try {
+            check(*job.outcome.kernel, job.outcome.problem.dtype);
+        } catch (const Error& error) {
+            job.outcome.left_out =
+                error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
+            if (!in_table) print_note(fmt::format("{} is left out: {}", job.outcome.kernel->id, job.outcome.left_out));
+        }
+    }
+}
+
+bool none_left(const std::vector<Job>& jobs) {
+    return std::ranges::all_of(jobs, [](const Job& job) { return !job.outcome.left_out.empty(); });
+}
+
+int run_check(const State& state) {
+    if (state.kernel.empty())
+        throw Error("a KERNEL is needed, or all", fmt::format("there are: {}", fmt::join(ids(gpu::kernels()), ", ")));
+    std::vector<const gpu::KernelInfo*> chosen;
+    const bool all = state.kernel == "all", of_format = all && state.problem.only_dtype().has_value(),
+               table = all && (of_format || !state.problem.any_given());
+    if (all)
+        for (const gpu::KernelInfo& kernel : gpu::kernels()) chosen.push_back(&kernel);
+    else
+        chosen.push_back(&kernel_named(state.kernel));
+    if (std::find(kPlaces.begin(), kPlaces.end(), state.place) == kPlaces.end())
+        throw unknown_name("--on", state.place, kPlaces);
+    const Fault* fault = fault_named(state.fault);
+    // Everything typed is looked at before anything runs, so that wrong use is exit 2 on every machine.
+    std::vector<Job> jobs =
+        table ? jobs_of_table(state.problem.only_dtype(), fault) : jobs_of_problem(state, chosen, fault);
+    const Where where = state.place == "cuda" ? Where::LiveCuda : Where::Host;
+    if (!state.target.empty() && where == Where::LiveCuda)
+        throw Error("--target is the architecture that the executor stands for; a GPU has its own",
+                    "leave it out, or take --on host");
+    Place place{.where = where};
+    if (!state.target.empty()) {
+        place.target = static_cast<int>(whole_number("--target", state.target, 1, 9999));
+        gpu::opt_in_shared_bytes(place.target);  // an unknown one throws
+    }
+    const gpu::DeviceStatus device = where == Where::LiveCuda ? gpu::device_status() : gpu::DeviceStatus{};
+    if (where == Where::LiveCuda && !device.available) {
+        print_note(fmt::format("--on cuda: {}", device.message));
+        return kUnavailable;
+    }
+    if (none_left(jobs)) throw Error("no kernel can run this problem", "the lines above say what each of them runs");
+    if (where == Where::LiveCuda) {
+        leave_out(jobs, table, [&](const auto& kernel, DType dtype) { gpu::check_device(kernel, dtype, device); });
+        if (none_left(jobs)) return kUnavailable;
+    } else if (!all) {
+        gpu::check_target(*chosen.front(), jobs.front().outcome.problem.dtype, place.target);
+    } else {
+        leave_out(jobs, table,
+                  [&](const auto& kernel, DType dtype) { gpu::check_target(kernel, dtype, place.target); });
+    }
+
+    run_jobs(jobs, place, fault);
+    for (const Job& job : jobs)
+        if (job.outcome.left_out.empty() && job.outcome.failure.empty() &&
+            job.outcome.comparison.verdict == Verdict::NonFinite)
+            print_note(fmt::format("{}: non-finite values", job.outcome.kernel->id));
+    if (state.json.on()) {
+        print_json(state, jobs);
+    } else if (table) {
+        print_page(table_page(jobs, where == Where::Host ? "this CPU (the executor; no GPU involved)" : device.name));
+    } else {
+        std::string page;
+        for (const Job& job : jobs) page += outcome_text(job.outcome);
+        print_page(page);
+    }
+    return all_equal(jobs) ? kOk : kDifferent;
+}
+
+}  // namespace
+
+Command add_check(CLI::App& app) {
+    CLI::App* command =
+        app.add_subcommand("check", "Compares a kernel with its mirror, step by step; exit 1 if they differ");
+    const auto state = std::make_shared<State>(*command);
+    command->add_option("KERNEL", state->kernel,
+                        "its id (flashstep list), or all; all without a problem, or with --dtype alone, runs the whole "
+                        "table of shapes");
+    command
+        ->add_option("--target", state->target,
+                     "the architecture that the executor stands for: 75, 80, ... (90); its kernels, its shared memory")
+        ->type_name("SM");
+    command->add_option("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)")->type_name("PLACE");
+    command
+        ->add_option("--fault", state->fault,
+                     "run the mirror with this mistake: the kernel has to differ (flashstep list)")
+        ->type_name("ID");
+    return {command, [state] { return run_check(*state); }};
+}
+
+}  // namespace flashstep::cli

@@ -1,0 +1,103 @@
+// flashstep list: what there is.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "core/algorithms.h"
+#include "core/faults.h"
+#include "gpu/registry.h"
+#include "gpu/run.h"
+#include "lab/presets.h"
+#include "lessons/lessons.h"
+
+namespace flashstep::cli {
+namespace {
+
+using io::Json;
+
+Json list_json() {
+    Json json = {{"algorithms", Json::array()},
+                 {"kernels", Json::array()},
+                 {"presets", Json::array()},
+                 {"lessons", Json::array()},
+                 {"faults", Json::array()}};
+    for (const Algorithm& a : algorithms())
+        json["algorithms"].push_back({{"id", std::string(a.id)}, {"title", std::string(a.title)}});
+    for (const gpu::KernelInfo& k : gpu::kernels()) {
+        Json row = {{"id", std::string(k.id)}, {"algorithm", std::string(k.algorithm)}, {"dtypes", Json::array()}};
+        for (const DType dtype : k.dtypes) row["dtypes"].push_back(std::string(name(dtype)));
+        row["d"] = k.head_dims.empty() ? Json("any") : Json(k.head_dims);
+        row["most_d"] = k.most_head_dim > 0 ? Json(k.most_head_dim) : Json();
+        for (const DType dtype : k.dtypes) row["targets"][std::string(name(dtype))] = gpu::targets_of(k, dtype);
+        json["kernels"].push_back(std::move(row));
+    }
+    for (const Preset& p : presets())
+        json["presets"].push_back({{"id", std::string(p.id)}, {"title", std::string(p.title)}});
+    for (const Lesson& l : lessons())
+        json["lessons"].push_back({{"id", std::string(l.id)}, {"title", std::string(l.title[0])}});
+    for (const Fault& f : faults())
+        json["faults"].push_back({{"id", std::string(f.id)},
+                                  {"title", std::string(f.title)},
+                                  {"algorithm", std::string(f.algorithm)},
+                                  {"line", f.line},
+                                  {"preset", std::string(f.preset)}});
+    return json;
+}
+
+// "sm_75, sm_80", or a line for each number format where they differ.
+std::vector<std::string> targets_lines(const gpu::KernelInfo& k) {
+    const auto all = [&](DType dtype) { return fmt::format("sm_{}", fmt::join(gpu::targets_of(k, dtype), ", sm_")); };
+    const std::string own = all(k.dtypes.front());
+    if (std::ranges::all_of(k.dtypes, [&](DType dtype) { return all(dtype) == own; })) return {own};
+    std::vector<std::string> lines;
+    for (const DType dtype : k.dtypes) lines.push_back(fmt::format("{} on {}", name(dtype), all(dtype)));
+    return lines;
+}
+
+std::string list_page() {
+    std::string page = "Algorithms (flashstep trace ID, flashstep count ID)\n";
+    const auto row = [&](std::string_view id, std::string_view title) {
+        page += fmt::format("  {:<26} {}\n", id, title);
+    };
+    for (const Algorithm& a : algorithms()) row(a.id, a.title);
+    page += "\nKernels (flashstep check ID)\n";
+    for (const gpu::KernelInfo& k : gpu::kernels()) {
+        row(k.id, k.title);
+        std::vector<std::string_view> formats;
+        for (const DType dtype : k.dtypes) formats.push_back(name(dtype));
+        page += fmt::format("  {:<26} mirror {}; {}; d {}\n", "", k.algorithm, fmt::join(formats, ", "),
+                            k.most_head_dim > 0 ? fmt::format("up to {}", k.most_head_dim) : "any");
+        for (const std::string& line : targets_lines(k)) row("", line);
+    }
+    page += "\nPresets (--preset ID)\n";
+    for (const Preset& p : presets()) row(p.id, p.title);
+    page += "\nLessons (flashstep shot --lesson ID, or in the app)\n";
+    for (const Lesson& l : lessons()) row(l.id, l.title[0]);
+    page += "\nFaults (--fault ID of trace and check)\n";
+    for (const Fault& f : faults()) {
+        row(f.id, f.title);
+        page += fmt::format("  {:<26} {} line {}; shows in preset {}; not seen: {}\n", "", f.algorithm, f.line,
+                            f.preset, f.hides);
+    }
+    return page;
+}
+
+}  // namespace
+
+Command add_list(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("list", "Lists algorithms, kernels, presets, lessons and faults");
+    const auto json = std::make_shared<JsonOption>(*command);
+    return {command, [json] {
+                if (json->on())
+                    json->write(list_json());
+                else
+                    print_page(list_page());
+                return kOk;
+            }};
+}
+
+}  // namespace flashstep::cli

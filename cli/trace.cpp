@@ -1,0 +1,115 @@
+// flashstep trace: every step of an algorithm, and the walk-through that a bare flashstep prints without a display.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/lookup.h"
+#include "cli/output.h"
+#include "cli/tensor_files.h"
+#include "cli/walkthrough.h"
+#include "core/io/file.h"
+#include "core/io/trace_file.h"
+#include "core/io/trace_json.h"
+#include "lab/presets.h"
+
+namespace flashstep::cli {
+namespace {
+
+struct State {
+    explicit State(CLI::App& command) : problem(command), json(command) {}
+    std::string algorithm, kernel, fault, out, save, load;
+    ProblemOptions problem;
+    JsonOption json;
+};
+
+std::string page_beside_kernel(const Algorithm& algorithm, const CheckedRun& checked) {
+    const KernelSide side{&checked.run, &checked.comparison, where_label(checked.run)};
+    return walkthrough(algorithm, checked.mirror, &side);
+}
+
+// Runs the mirror, and beside it the kernel where one was asked for.
+CheckedRun run_here(const State& state, const Algorithm& algorithm) {
+    const gpu::KernelInfo* kernel = state.kernel.empty() ? nullptr : &kernel_named(state.kernel);
+    if (kernel && kernel->algorithm != algorithm.id)
+        throw Error(fmt::format("--kernel {} runs {}, not {}", kernel->id, kernel->algorithm, algorithm.id));
+    const Fault* fault = fault_named(state.fault);
+    const Request request = state.problem.resolve(Need::Inputs);
+    if (kernel) gpu::check_runnable(*kernel, request.problem);
+    for (const std::string& warning : request.warnings) print_warning(warning);
+    if (kernel) return run_checked(*kernel, request, {}, fault);
+    CheckedRun run;
+    run.mirror = record(algorithm, request.problem, request.inputs, fault);
+    return run;
+}
+
+// A saved trace has its own algorithm, problem and inputs: only what shows it may stand beside --load.
+CheckedRun load(const CLI::App& command, const State& state) {
+    constexpr std::array<std::string_view, 4> kBeside = {"load", "json", "out", "ALGORITHM"};
+    for (const CLI::Option* option : command.get_options()) {
+        const std::string name = option->get_single_name();
+        if (option->count() > 0 && std::find(kBeside.begin(), kBeside.end(), name) == kBeside.end())
+            throw Error(fmt::format("--load {} and --{} contradict each other", io::quoted(state.load, 200), name),
+                        "a saved trace has its own problem and inputs; beside --load stand --json and --out only");
+    }
+    CheckedRun run;
+    run.mirror = io::read_trace(state.load);
+    if (!state.algorithm.empty() && algorithm_named(state.algorithm).id != run.mirror.algorithm)
+        throw Error(fmt::format("--load {} holds a trace of {}, not of {}", io::quoted(state.load, 200),
+                                run.mirror.algorithm, state.algorithm),
+                    "leave the algorithm out");
+    return run;
+}
+
+int run_trace(const CLI::App& command, const State& state) {
+    const bool loads = command.count("--load") > 0;
+    const CheckedRun checked = loads ? load(command, state) : run_here(state, algorithm_named(state.algorithm));
+    const Trace& trace = checked.mirror;
+    const Algorithm& algorithm = algorithm_named(trace.algorithm);
+    if (command.count("--save") > 0) {
+        io::write_trace(state.save, trace);
+        print_note(fmt::format("saved the trace to {}", io::quoted(state.save, 200)));
+    }
+    if (!state.out.empty())
+        print_note(fmt::format("wrote {} to {}", fmt::join(write_tensor_files(trace, state.out), ", "), state.out));
+    if (state.json.on())
+        state.json.write(io::trace_json(algorithm, trace), -1);
+    else
+        print_page(state.kernel.empty() ? walkthrough(algorithm, trace, nullptr)
+                                        : page_beside_kernel(algorithm, checked));
+    return kOk;
+}
+
+}  // namespace
+
+Command add_trace(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("trace", "Runs an algorithm and prints every step with its values");
+    const auto state = std::make_shared<State>(*command);
+    command->add_option("ALGORITHM", state->algorithm, "its id (flashstep list)");
+    command
+        ->add_option(
+            "--out", state->out,
+            "write O, L, l, m, S, P, D, dQ, dK, dV, where the algorithm has them, as .npy (unnormalised P is left out)")
+        ->type_name("DIR");
+    command->add_option("--kernel", state->kernel, "show this kernel's values beside the mirror's")->type_name("ID");
+    command->add_option("--fault", state->fault, "run the algorithm with this mistake (flashstep list)")
+        ->type_name("ID");
+    command
+        ->add_option("--save", state->save, "save the trace of the algorithm, e.g. as run.fst; --load shows it again")
+        ->type_name("FILE");
+    command->add_option("--load", state->load, "show a saved trace instead of running an algorithm")->type_name("FILE");
+    command->footer("--json is described, key by key, in core/io/trace.schema.json (JSON Schema).");
+    return {command, [state, command] { return run_trace(*command, *state); }};
+}
+
+int print_first_walkthrough() {
+    const Preset& preset = *find_preset("n4d3");
+    const Request request{preset.problem, preset.inputs(preset.problem), {}};
+    const CheckedRun checked = run_checked(kernel_named(std::string(preset.kernel)), request, {});
+    print_page(page_beside_kernel(algorithm_named(std::string(preset.algorithm)), checked));
+    return kOk;
+}
+
+}  // namespace flashstep::cli

@@ -1,0 +1,138 @@
+// The presets.
+#include "lab/presets.h"
+
+#include <array>
+
+namespace flashstep {
+namespace {
+
+// Small round numbers, scale 1. In query block 1 at j = 2 row 1 keeps its maximum (2, then scores 1 and -1) and row 2
+// raises it (from 1 to 2); in query block 2 it is the other way round: row 3 keeps 3, row 4 rises from 1 to 3.
+Inputs n4d3_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);  // dO stays random: no forward step reads it
+    in.Q[0] << 1, 0, 1, 0, 1, 1, 2, 0, 1, 0, 2, 1;
+    in.K[0] << 1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, -1;
+    in.V[0] << 1, 2, 0, 0, 1, 1, 2, 0, 1, 1, 1, 3;
+    return in;
+}
+
+Problem n4d3_problem() {
+    Problem p;
+    p.scale = 1;
+    return p;
+}
+
+Problem n64_problem(bool causal) {
+    Problem p;
+    p.n = p.nk = 64, p.d = p.dv = 16, p.br = p.bc = 16;
+    p.scale = 0.25;
+    p.causal = causal;
+    return p;
+}
+
+// Scores of a hundred and more: e^score overflows unless the maximum is subtracted first.
+Inputs extreme_inputs(const Problem& problem) {
+    Inputs in = n4d3_inputs(problem);
+    in.Q[0] *= 50;
+    return in;
+}
+
+// All scores -1, all values 1: a key too many in the last block shows at once (the right output is 1).
+Inputs tail_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0].setConstant(1), in.K[0].setConstant(-1), in.V[0].setConstant(1);
+    return in;
+}
+
+Problem tail_problem() {
+    Problem p;
+    p.n = p.nk = 3, p.d = p.dv = 1, p.scale = 1;
+    return p;
+}
+
+// Five queries, two keys, causal: rows 1 to 3 see no key.
+Problem masked_rows_problem() {
+    Problem p;
+    p.n = 5, p.nk = 2, p.causal = true;
+    return p;
+}
+
+// The first tile is hidden by a key-padding mask, the second holds scores of -200 and -201.
+Problem hidden_first_tile_problem() {
+    Problem p;
+    p.n = 2, p.d = p.dv = 1, p.scale = 1, p.mask = MaskShape::Keys;
+    return p;
+}
+
+Inputs hidden_first_tile_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0].setConstant(1);
+    in.K[0] << 0, 0, -200, -201;
+    in.V[0] << 5, 5, 1, 0;
+    in.mask << -kInf, -kInf, 0, 0;
+    return in;
+}
+
+// One row block and two key blocks for four warps: two rows, or one key, for each of them.
+Problem warps_problem() {
+    Problem p;
+    p.n = p.nk = 8, p.d = p.dv = 4, p.br = 8, p.bc = 4;
+    p.scale = 0.5;
+    return p;
+}
+
+// Whole numbers from -2 to 2.
+Inputs warps_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    for (auto member : {&Inputs::Q, &Inputs::K, &Inputs::V})
+        for (Matrix& values : in.*member) values = (2 * values.array()).round() + 0.0;  // no -0
+    return in;
+}
+
+}  // namespace
+
+std::span<const Preset> presets() {
+    static const std::array table = {
+        Preset{"n4d3", "N=4, d=3: the first walk-through", "fa2_forward", "fa2_forward_1_tile", n4d3_problem(),
+               n4d3_inputs},
+        Preset{"n64", "N=64, d=16 in 4 x 4 tiles", "fa2_forward", "fa2_forward_1_tile", n64_problem(false),
+               make_inputs},
+        Preset{"n64_causal", "causal: six tiles skipped", "fa2_forward", "fa2_forward_1_tile", n64_problem(true),
+               make_inputs},
+        Preset{"n4d3_backward", "N=4, d=3: the backward pass", "fa2_backward", "fa2_backward_2_atomic", n4d3_problem(),
+               n4d3_inputs},
+        Preset{"n64_backward", "N=64, d=16: the backward pass", "fa2_backward", "fa2_backward_2_atomic",
+               n64_problem(false), make_inputs},
+        Preset{"extreme", "scores of 100 and more", "fa2_forward", "fa2_forward_1_tile", n4d3_problem(),
+               extreme_inputs},
+        Preset{"tail", "three keys in blocks of two", "fa2_forward", "fa2_forward_1_tile", tail_problem(), tail_inputs},
+        Preset{"masked_rows", "three rows see nothing", "fa2_forward", "fa2_forward_1_tile", masked_rows_problem(),
+               make_inputs},
+        Preset{"hidden_first_tile", "a mask hides the first tile", "fa2_forward", "fa2_forward_1_tile",
+               hidden_first_tile_problem(), hidden_first_tile_inputs},
+        Preset{"warps_split_k", "four warps split K: they exchange", "warps_split_k", "", warps_problem(),
+               warps_inputs},
+        Preset{"warps_split_q", "four warps split Q: no exchange", "warps_split_q", "", warps_problem(), warps_inputs},
+    };
+    return table;
+}
+
+const Preset* find_preset(std::string_view id) {
+    for (const Preset& preset : presets())
+        if (preset.id == id) return &preset;
+    return nullptr;
+}
+
+Inputs preset_inputs(const Preset& preset, const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    const Inputs own = preset.inputs(preset.problem);
+    for (auto member : {&Inputs::Q, &Inputs::K, &Inputs::V, &Inputs::dO, &Inputs::X}) {
+        const std::vector<Matrix>&from = own.*member, &to = in.*member;
+        if (from.empty() || from.size() != to.size()) continue;
+        if (from[0].rows() == to[0].rows() && from[0].cols() == to[0].cols()) in.*member = from;
+    }
+    if (own.mask.rows() == in.mask.rows() && own.mask.cols() == in.mask.cols()) in.mask = own.mask;
+    return in;
+}
+
+}  // namespace flashstep

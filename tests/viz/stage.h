@@ -1,0 +1,60 @@
+// The app in a window that only exists in numbers, for tests that click and type.
+#pragma once
+
+#include <imgui.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "viz/shell/frame.h"
+#include "viz/shell/headless.h"
+#include "viz/shell/start.h"
+
+namespace flashstep::testing {
+
+using namespace flashstep;
+using namespace flashstep::viz;
+
+inline const std::vector<std::string_view>& texts() {
+    static const std::vector<std::string> owned = font_texts();
+    static const std::vector<std::string_view> views(owned.begin(), owned.end());
+    return views;
+}
+
+// The app in a window of 1280 x 720 that only exists in numbers.
+struct Stage {
+    Headless screen;
+    AppState app;
+    double now = 0;
+    std::function<void(Ui&)> draw = [this](Ui&) { run_frame(app, now += 1.0 / 60); };
+
+    explicit Stage(const StartState& start = {}, float w = 1280, float h = 720, float scale = 1)
+        : screen(w, h, scale, texts()) {
+        take_ui(app, screen.ui);
+        app.ui.reduce_motion = true;
+        open_start(app, start);
+        settle();
+    }
+    ImDrawData* frame() { return screen.frame(draw); }
+    void settle() {
+        for (int k = 0; k < 20000 && app.session.busy(); ++k) {
+            app.update(now);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        frame(), frame(), frame();
+    }
+    void press(Key key, Modifiers with = {}) { screen.press(key, with, draw); }
+    void click(float x, float y) { screen.click(x, y, draw); }
+    void type(const char* text) {
+        ImGui::GetIO().AddInputCharactersUTF8(text);
+        frame();
+    }
+    int at() const { return app.player->position(); }
+    const Problem& problem() const { return app.run->recipe.problem; }
+};
+
+}  // namespace flashstep::testing

@@ -1,8 +1,0 @@
-// A build without a window (FLASHSTEP_VIZ=OFF).
-#include "viz/cli/hooks.h"
-
-namespace flashstep::cli {
-
-const WindowHooks* window_hooks() { return nullptr; }
-
-}  // namespace flashstep::cli

@@ -1,4 +1,0 @@
-// The program.
-#include "viz/cli/cli.h"
-
-int main(int argc, char** argv) { return flashstep::cli::run(argc, argv, flashstep::cli::window_hooks()); }

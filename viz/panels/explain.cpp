@@ -1,0 +1,197 @@
+// Why the selected cell holds its number: the formula with symbols, with numbers, and what the kernel has.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "lab/format.h"
+#include "viz/panels/panel_cache.h"
+#include "viz/text/text.h"
+#include "viz/widgets/widgets.h"
+
+namespace flashstep::viz {
+namespace {
+
+// The formula, broken at its outermost plus signs and commas where it is wider than the panel.
+void wrapped_formula(Ui& ui, const std::string& tex, float size) {
+    const float width = ImGui::GetContentRegionAvail().x;
+    const FormulaLayout& whole = ui.formulas.get(ui, tex, size);
+    if (whole.width * ui.scale <= width) {
+        formula(ui, whole);
+        return;
+    }
+    // Pieces that stand alone as formulas: cut at depth 0 of braces (parentheses may stay open across a line).
+    std::vector<std::string> pieces(1);
+    int depth = 0;
+    for (std::size_t k = 0; k < tex.size(); ++k) {
+        if (tex[k] == '{') ++depth;
+        if (tex[k] == '}') --depth;
+        const bool plus = tex.compare(k, 3, " + ") == 0, comma = tex.compare(k, 2, ", ") == 0,
+                   dot = tex.compare(k, 7, " \\cdot ") == 0;
+        if (depth == 0 &&
+            (plus || comma || (dot && ui.formulas.get(ui, pieces.back(), size).width * ui.scale > width * 0.5f))) {
+            if (comma) pieces.back() += ',';
+            pieces.emplace_back();
+            if (comma)
+                ++k;
+            else if (plus)
+                pieces.back() = "+ ", k += 2;
+            else
+                pieces.back() = "\\cdot ", k += 6;
+            continue;
+        }
+        pieces.back() += tex[k];
+    }
+    std::string line;
+    for (const std::string& piece : pieces) {
+        const std::string longer = line.empty() ? piece : line + " " + piece;
+        if (!line.empty() && ui.formulas.get(ui, longer, size).width * ui.scale > width) {
+            formula(ui, ui.formulas.get(ui, line, size));
+            line = piece;
+        } else {
+            line = longer;
+        }
+    }
+    if (!line.empty()) formula(ui, ui.formulas.get(ui, line, size));
+}
+
+// Names of the operands; a click goes to the first cell of that operand.
+void operand_names(AppState& app, const std::vector<int>& operands) {
+    if (operands.empty()) return;
+    Ui& ui = app.ui;
+    const Trace& trace = app.run->trace;
+    small_text(ui, ui.tr(Str::operands));
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        const Version& v = trace.versions[operands[k]];
+        const FormulaLayout& name = ui.formulas.get(ui, name_to_tex(trace.tensors[v.tensor].name), 17);
+        ImGui::SameLine(0, ui.px(12));
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        formula(ui, name);
+        ImGui::SetCursorScreenPos(at);
+        ImGui::PushID(static_cast<int>(k));
+        if (ImGui::InvisibleButton("operand",
+                                   {std::max(ui.px(16), name.width * ui.scale), ImGui::GetTextLineHeight()})) {
+            const Trace::Range range =
+                trace.tensors[v.tensor].space == Space::Hbm ? trace.block_range(v.tensor, v.block) : Trace::Range{};
+            app.selected = CellRef{v.tensor, range.row0, range.col0};
+        }
+        if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        ImGui::PopID();
+    }
+}
+
+void kernel_lines(AppState& app, const CellVersion& shown, double value) {
+    Ui& ui = app.ui;
+    const Run& run = *app.run;
+    if (!run.comparison) return;
+    const std::optional<double> kernel = kernel_cell(app, shown);
+    if (!kernel) {
+        small_text(ui, ui.tr(Str::not_materialised));
+        return;
+    }
+    small_text(ui, ui.tr(Str::kernel_value) + std::string(" ") + exact_number(*kernel) + "    " +
+                       ui.tr(Str::difference) + " " + error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
+    const std::optional<Difference>& first = run.comparison->first;
+    if (!first || first->step != run.trace.versions[shown.version].step || first->row != shown.row ||
+        first->col != shown.col)
+        return;
+    if (first->tensor != run.trace.tensors[run.trace.versions[shown.version].tensor].name) return;
+    value_row(ui, ui.tr(Str::tolerance), error_text(first->tolerance));
+    badge(ui, BadgeKind::Differs, ui.tr(Str::match_differs));
+}
+
+enum class Told { Computed, Moved };
+
+// Of what a step computed (or moved), the cell that changed most.
+std::optional<CellRef> telling_cell_of(const AppState& app, int s, Told told) {
+    const Trace& trace = app.run->trace;
+    const Step& step = trace.steps[s];
+    std::optional<CellRef> found;
+    double most = -1;
+    for (int v = step.version_begin; v < step.version_end; ++v) {
+        const Version& version = trace.versions[v];
+        const Op op = trace.exprs[version.expr].op;
+        const bool moved = op == Op::Leaf || op == Op::Input || op == Op::Fill;
+        if (moved != (told == Told::Moved)) continue;
+        const Trace::Range at = trace.tensors[version.tensor].space == Space::Hbm
+                                    ? trace.block_range(version.tensor, version.block)
+                                    : Trace::Range{};
+        const int before = trace.version_at(version.tensor, s - 1, version.copy, version.block);
+        const auto now = trace.value(version);
+        for (int r = 0; r < version.rows; ++r)
+            for (int c = 0; c < version.cols; ++c) {
+                double change = std::isfinite(now(r, c)) ? std::abs(now(r, c)) : 0;
+                if (before >= 0 && trace.versions[before].rows > r && trace.versions[before].cols > c) {
+                    const double old = trace.value(trace.versions[before])(r, c);
+                    if (std::isfinite(old) && std::isfinite(now(r, c))) change = std::abs(now(r, c) - old);
+                }
+                if (change < most || (change == most && version.tensor == found->tensor)) continue;
+                most = change;
+                found = CellRef{version.tensor, at.row0 + r, at.col0 + c};
+            }
+    }
+    return found;
+}
+
+// Where nothing is selected: what the current step computed or moved; at a step that does neither (a loop, a barrier),
+// the last of it that is still there.
+std::optional<CellRef> telling_cell(const AppState& app) {
+    constexpr int kBack = 64;
+    const int now = app.player->step(), first = app.player->step_at(1);
+    for (int s = now; s > std::max(now - kBack, first - 1) && s > 0; --s)
+        for (const Told told : {Told::Computed, Told::Moved})
+            if (const auto cell = telling_cell_of(app, s, told); cell && version_of(app, *cell).version >= 0)
+                return cell;
+    return std::nullopt;
+}
+
+}  // namespace
+
+void draw_explain_panel(AppState& app) {
+    Ui& ui = app.ui;
+    const auto empty = [&](Str why) {
+        section_header(ui, ui.tr(Str::explain));
+        empty_state(ui, ui.tr(why));
+    };
+    if (!app.run || !app.player) return empty(Str::empty_trace);
+    const Trace& trace = app.run->trace;
+    PanelCache& cache = panel_cache(app);
+    if (cache.telling_step != app.player->step()) {
+        cache.telling = telling_cell(app);
+        cache.telling_step = app.player->step();
+    }
+    const bool selected = app.selected && app.selected->tensor < static_cast<int>(trace.tensors.size());
+    if (!selected && !cache.telling) return empty(Str::empty_explain);
+    const CellRef cell = selected ? *app.selected : *cache.telling;
+    const CellVersion shown = version_of(app, cell);
+    if (shown.version < 0) {
+        return empty(trace.tensors[cell.tensor].space == Space::Hbm ? Str::cell_not_written : Str::cell_not_on_chip);
+    }
+    if (cache.explained_version != shown.version || cache.explained_row != shown.row ||
+        cache.explained_col != shown.col) {
+        cache.explanation = explain(trace, shown.version, shown.row, shown.col);
+        cache.explained_version = shown.version, cache.explained_row = shown.row, cache.explained_col = shown.col;
+    }
+    const Explanation& e = cache.explanation;
+    const std::string where = e.step == 0 ? std::string(ui.tr(Str::cell_given))
+                                          : ui.tr(Str::written_at, {{"step", std::to_string(position_of(app, e.step))},
+                                                                    {"line", std::to_string(e.line)}});
+    section_header(ui, ui.tr(Str::explain), where);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(4)));
+    const Op op = trace.exprs[trace.versions[shown.version].expr].op;
+    if (op == Op::Input) {
+        wrapped_formula(ui, e.cell, 20);
+    } else {
+        wrapped_formula(ui, e.cell + " = " + e.symbols, 20);
+        if (op == Op::Leaf) small_text(ui, ui.tr(Str::cell_moved));
+        if (!e.numbers.empty()) wrapped_formula(ui, "= " + e.numbers, 17);
+    }
+    ImGui::PushFont(ui.fonts.number);
+    ImGui::TextUnformatted(("= " + exact_number(e.value)).c_str());
+    ImGui::PopFont();
+    kernel_lines(app, shown, e.value);
+    operand_names(app, e.operands);
+    if (!selected) small_text(ui, ui.tr(Str::empty_explain));
+    ImGui::PopStyleVar();
+}
+
+}  // namespace flashstep::viz

@@ -1,0 +1,245 @@
+// The source panel: the paper's pseudo-code with live formulas and the current line, or the CUDA kernel with the lines
+// that do the same work.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/shell/frame.h"
+#include "viz/text/kernel_source.h"
+#include "viz/text/text.h"
+#include "viz/widgets/widgets.h"
+
+namespace flashstep::viz {
+namespace {
+
+// Keeps [top, bottom] (screen pixels from the content's top) in the middle part of the window that scrolls.
+void scroll_to(float top, float bottom) {
+    const float height = ImGui::GetWindowHeight(), now = ImGui::GetScrollY(), margin = height * 0.12f;
+    if (top - margin >= now && bottom + margin <= now + height) return;
+    ImGui::SetScrollY(std::max(0.0f, (top + bottom - height) / 2));
+}
+
+// True where the current line is the loop line itself or stands in the loop's body.
+bool inside_loop(const PseudoLayout& layout, const PseudoRow& loop, int line) {
+    if (loop.line->number == line) return true;
+    bool after = false;
+    for (const PseudoRow& row : layout.rows) {
+        if (&row == &loop) {
+            after = true;
+            continue;
+        }
+        if (!after) continue;
+        if (row.line->indent <= loop.line->indent) return false;
+        if (row.line->number == line) return true;
+    }
+    return false;
+}
+
+// "i=1", or "w=2" for the warps, beside a loop line while the loop runs; empty elsewhere.
+std::string loop_index(const AppState& app, const PseudoLayout& layout, const PseudoRow& row) {
+    const Step& now = app.player->current();
+    if (row.line->kind != LineKind::Loop || !inside_loop(layout, row, now.line)) return {};
+    // Which index counts this loop, the last start of an iteration says.
+    int start = app.player->step();
+    while (start > 0 && app.run->trace.steps[start].line != row.line->number) --start;
+    if (app.run->trace.steps[start].w >= 0) return now.w < 0 ? std::string() : fmt::format("w={}", now.w + 1);
+    const bool by_row = now.rows_outer == (row.line->indent == 0);
+    const int index = by_row ? now.i : now.j;
+    return index < 0 ? std::string() : fmt::format("{}={}", by_row ? 'i' : 'j', index + 1);
+}
+
+void draw_row(AppState& app, const PseudoLayout& layout, const PseudoRow& row, ImVec2 origin, float width) {
+    Ui& ui = app.ui;
+    const Theme& t = ui.theme();
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    const Step& now = app.player->current();
+    const bool current = now.line == row.line->number, text_only = row.line->kind == LineKind::Text;
+    const ImVec2 at(origin.x, std::round(origin.y + ui.px(row.y)));
+    const float height = ui.px(row.height);
+
+    ImGui::SetCursorScreenPos(at);
+    ImGui::PushID(row.line->number);
+    const bool clicked = ImGui::InvisibleButton("line", {width, height}), over = ImGui::IsItemHovered();
+    ImGui::PopID();
+    const Fault* fault = app.run->fault;
+    const bool mistaken = fault && fault->line == row.line->number;
+    if (mistaken) {
+        draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.alarm, 0.14f), ui.px(4));
+        draw->AddRect(at, {at.x + width, at.y + height}, u32(t.alarm), ui.px(4));
+    }
+    if (current) {
+        if (!mistaken) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.accent, 0.16f), ui.px(4));
+        draw->AddRectFilled(at, {at.x + ui.px(3), at.y + height}, u32(t.accent), ui.px(1));
+    } else if (over && !text_only) {
+        draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
+    }
+    const unsigned ink = u32(text_only ? t.quiet : t.text);
+    const float base = row.pieces.empty() ? ui.px(16) : ui.px(row.pieces.front().y);
+    const std::string number = std::to_string(row.line->number);
+    ImFont* digits = ui.fonts.number_small;
+    draw_text_on(draw, digits, at.x + ui.px(kPseudoGutter - 12) - text_width(digits, number), at.y + base,
+                 u32(mistaken  ? t.alarm
+                     : current ? t.text
+                               : t.quiet),
+                 number);
+    ImFont* words = layout.size > 16 ? ui.fonts.body : ui.fonts.small;
+    for (const PseudoPiece& piece : row.pieces) {
+        const float x = at.x + ui.px(piece.x), y = at.y + std::round(ui.px(piece.y));
+        if (piece.formula)
+            draw_formula(ui, draw, x, y, ui.formulas.get(ui, piece.text, layout.size), ink);
+        else
+            draw_text_on(draw, words, x, y, ink, piece.text);
+    }
+    if (const std::string index = loop_index(app, layout, row); !index.empty())
+        draw_text_on(draw, digits, at.x + width - ui.px(6) - text_width(digits, index), at.y + base,
+                     u32(current ? t.text : t.quiet), index);
+
+    if (over && ui.hot.current().empty() && begin_tip(ui)) {
+        if (mistaken)
+            tip_text(ui, ui.tr(Str::fault_on, {{"line", std::to_string(fault->line)}, {"title", fault->title}}));
+        ImGui::TextUnformatted(ui.tr(text_only ? Str::line_makes_no_step : Str::goto_next));
+        end_tip();
+    }
+    if (!clicked || text_only) return;
+    if (const int step = next_run_of_line(*app.player, row.line->number); step >= 0) {
+        app.player->set_playing(false);
+        app.seek(step);
+    }
+}
+
+void draw_pseudo(AppState& app) {
+    Ui& ui = app.ui;
+    FrameState& state = frame_state(app);
+    const Algorithm& algorithm = *app.run->algorithm;
+    small_text(ui, algorithm.source);
+    ImGui::BeginChild("pseudo", {0, 0}, false, ImGuiWindowFlags_NoNav);
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float design = std::floor(width / ui.scale);
+    if (state.pseudo.algorithm != &algorithm || state.pseudo.width != design)
+        state.pseudo = layout_pseudo(ui, algorithm, design, 32), state.source_step = -1;
+
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    const float content_top = ImGui::GetCursorPosY();
+    for (const PseudoRow& row : state.pseudo.rows) draw_row(app, state.pseudo, row, origin, width);
+    ImGui::SetCursorScreenPos({origin.x, origin.y});
+    ImGui::Dummy({width, ui.px(state.pseudo.height)});
+    if (state.source_step != app.player->step()) {
+        state.source_step = app.player->step();
+        if (app.player->position() == 0) ImGui::SetScrollY(0);
+        for (const PseudoRow& row : state.pseudo.rows)
+            if (row.line->number == app.player->current().line)
+                scroll_to(content_top + ui.px(row.y), content_top + ui.px(row.y + row.height));
+    }
+    ImGui::EndChild();
+}
+
+void draw_cuda_line(AppState& app, const CudaText& text, int k, ImVec2 at, float width, bool marked) {
+    Ui& ui = app.ui;
+    const Theme& t = ui.theme();
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    ImFont* font = ui.fonts.number_small;
+    const float height = ui.px(17), advance = font->GetCharAdvance('0'), base = at.y + ui.px(13);
+    if (marked) {
+        draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.accent, 0.16f));
+        draw->AddRectFilled(at, {at.x + ui.px(3), at.y + height}, u32(t.accent));
+    }
+    const std::string number = std::to_string(k + 1);
+    draw_text_on(draw, font, at.x + ui.px(34) - text_width(font, number), base, u32(mix(t.panel, t.quiet, 0.7f)),
+                 number);
+    float x = at.x + ui.px(44);
+    for (const CudaToken& token : text.lines[k]) {
+        float w = 0;
+        for (const char c : token.text) w += (c & 0xC0) != 0x80 ? advance : 0.0f;
+        Rgb ink = t.text;
+        switch (token.kind) {
+            case TokenKind::Comment:
+                ink = t.quiet;
+                break;
+            case TokenKind::Keyword:
+                ink = mix(t.text, t.quiet, 0.55f);
+                break;
+            case TokenKind::Tensor: {
+                ink = t.text_of(token.tensor);
+                const ImVec2 a(x - 1, at.y + 1), b(x + w + 1, at.y + height - 1);
+                if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(a, b)) ui.hot.set(token.tensor);
+                if (ui.hot.is(token.tensor))
+                    draw->AddRectFilled(a, b, u32(mix(t.panel, t.of(token.tensor), 0.30f)), ui.px(2));
+                break;
+            }
+            default:
+                break;
+        }
+        draw_text_on(draw, font, x, base, u32(ink), token.text);
+        x += w;
+    }
+}
+
+void draw_cuda(AppState& app) {
+    Ui& ui = app.ui;
+    FrameState& state = frame_state(app);
+    std::string_view kernel = app.run->recipe.kernel;
+    if (kernel.empty())  // none was chosen: one that mirrors the algorithm may still be read
+        for (const gpu::KernelInfo& info : gpu::kernels())
+            if (kernel.empty() && info.algorithm == app.run->recipe.algorithm) kernel = info.id;
+    const std::string_view source = kernel_source(kernel);
+    if (source.empty()) {
+        empty_state(ui, ui.tr(Str::empty_source));
+        return;
+    }
+    if (state.cuda.source.data() != source.data()) state.cuda = read_cuda(source), state.cuda_line = -1;
+    const int line = app.player->current().line;
+    const auto [first, last] = lines_for(state.cuda, line);
+    std::string caption(kernel);
+    if (line > 0) {
+        caption += ": ";
+        caption += ui.tr(first >= 0 ? Str::source_line_of : Str::source_no_line, {{"line", std::to_string(line)}});
+    }
+    small_text(ui, caption);
+    ImGui::BeginChild("cuda", {0, 0}, false, ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoNav);
+    const float height = ui.px(17), advance = ui.fonts.number_small->GetCharAdvance('0');
+    const float full = ui.px(48) + advance * static_cast<float>(state.cuda.longest);
+    const float width = std::max(full, ImGui::GetContentRegionAvail().x);
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    const int lines = static_cast<int>(state.cuda.lines.size());
+    const float scroll = ImGui::GetScrollY();
+    const int from = std::max(0, static_cast<int>(scroll / height) - 1);
+    const int to = std::min(lines, static_cast<int>((scroll + ImGui::GetWindowHeight()) / height) + 2);
+    for (int k = from; k < to; ++k) {
+        const auto& named = state.cuda.paper[k];
+        const bool marked = line > 0 && std::find(named.begin(), named.end(), line) != named.end();
+        draw_cuda_line(app, state.cuda, k, {origin.x, std::round(origin.y + static_cast<float>(k) * height)}, width,
+                       marked);
+    }
+    ImGui::Dummy({full, static_cast<float>(lines) * height});
+    if (state.cuda_line != line) {
+        state.cuda_line = line;
+        if (first >= 0) {
+            // The start of the part matters most where all of it does not fit.
+            const float most = ImGui::GetWindowHeight() / height * 0.7f;
+            const float end = std::min(static_cast<float>(last + 1), static_cast<float>(first) + most);
+            scroll_to(static_cast<float>(first) * height, end * height);
+        }
+    }
+    ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_source_panel(AppState& app) {
+    Ui& ui = app.ui;
+    const char* labels[] = {ui.tr(Str::pseudo_code), ui.tr(Str::cuda_source)};
+    int view = static_cast<int>(app.source_view);
+    if (segmented(ui, "view", labels, view)) {
+        app.source_view = static_cast<SourceView>(view);
+        frame_state(app).source_step = frame_state(app).cuda_line = -1;
+    }
+    if (!app.player) {
+        empty_state(ui, ui.tr(Str::empty_trace));
+        return;
+    }
+    app.source_view == SourceView::PseudoCode ? draw_pseudo(app) : draw_cuda(app);
+}
+
+}  // namespace flashstep::viz

@@ -1,0 +1,76 @@
+// The app in its window, and its picture in a file.
+#include "viz/shell/app.h"
+
+#include <chrono>
+#include <thread>
+
+#include "core/error.h"
+#include "viz/shell/frame.h"
+#include "viz/shell/platform.h"
+#include "viz/shell/start.h"
+
+namespace flashstep::viz {
+namespace {
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// True while the next frame will look different although nobody does anything.
+bool moving(AppState& app) {
+    return (app.player && (app.player->playing() || app.motion() < 1)) || app.session.busy() || app.ui.hot.changed();
+}
+
+// One frame in a window. An error of a panel or of an action is shown in the app, which stays alive.
+void window_frame(AppState& app, Window& window, Ui& ui, double now) {
+    take_ui(app, ui);
+    run_frame(app, now);
+    ui.mode = app.ui.mode;
+    ui.language = app.ui.language;
+    window.set_zoom(app.zoom);
+}
+
+}  // namespace
+
+bool display_available() { return Window::available(); }
+
+int run_app(const StartState& start) {
+    Window window({.texts = font_texts()});
+    AppState app;
+    app.session.on_finished = [] { Window::wake(); };
+    open_start(app, start);
+    window.ui.mode = app.ui.mode;
+    app.zoom = window.zoom();
+    const double began = seconds();
+    bool placed = start.step == 0;
+    window.run([&](Ui& ui) {
+        window_frame(app, window, ui, seconds() - began);
+        if (!placed && app.player) {
+            app.player->seek(start.step);
+            placed = true;
+        }
+        return moving(app) ? Pace::Animate : Pace::Idle;
+    });
+    return 0;
+}
+
+void write_shot(const StartState& start, int width, int height, const std::string& file) {
+    Window window({.width = width, .height = height, .visible = Visible::No, .scale = 1, .texts = font_texts()});
+    AppState app;
+    app.ui.reduce_motion = true;  // everything at rest
+    open_start(app, start);
+    window.ui.mode = app.ui.mode;
+    while (app.session.busy()) {
+        app.update(0);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (!app.player) throw Error("there is nothing to show: " + app.session.error());
+    if (start.step > app.player->count())
+        throw Error("--step is " + std::to_string(start.step) + ", but the walk has " +
+                    std::to_string(app.player->count()) + " steps");
+    app.player->seek(start.step);
+    double now = 0;
+    const auto draw = [&](Ui& ui) { window_frame(app, window, ui, now += 1.0 / 60); };
+    // Scrolling and sizes that depend on the frame before need some frames to come to rest.
+    write_png(file, window.capture(width, height, 90, draw));
+}
+
+}  // namespace flashstep::viz

@@ -1,0 +1,76 @@
+// The keyboard.
+#include <algorithm>
+#include <array>
+
+#include "viz/shell/frame.h"
+#include "viz/shell/input.h"
+
+namespace flashstep::viz {
+namespace {
+
+constexpr Modifiers kCtrl{.ctrl = true, .shift = false, .alt = false};
+constexpr Modifiers kCtrlShift{.ctrl = true, .shift = true, .alt = false};
+constexpr Modifiers kShift{.ctrl = false, .shift = true, .alt = false};
+constexpr float kZoomStep = 1.1f;
+
+void set_zoom(AppState& app, float zoom) { app.zoom = std::clamp(zoom, 0.5f, 3.0f); }
+
+// Whatever is open on top, the innermost first.
+void escape(AppState& app) {
+    FrameState& state = frame_state(app);
+    if (app.picker_open || app.help_open || app.inputs_open)
+        app.picker_open = app.help_open = app.inputs_open = false;
+    else if (!app.session.error().empty())
+        app.session.dismiss_error();
+    else if (state.focus)
+        state.focus.reset();
+    else
+        app.selected.reset();
+}
+
+void open_alone(AppState& app, bool& which) {
+    const bool open = !which;
+    app.picker_open = app.help_open = app.inputs_open = false;
+    which = open;
+}
+
+void move_keys(AppState& app) {
+    struct Row {
+        Modifiers with;
+        Unit unit;
+    };
+    for (const Row& row : {Row{{}, Unit::Line}, Row{kShift, Unit::Tile}, Row{kCtrl, Unit::Block}}) {
+        if (key_pressed(Key::Right, row.with, Repeat::Yes)) app.move(&Player::forward, row.unit);
+        if (key_pressed(Key::Left, row.with, Repeat::Yes)) app.move(&Player::backward, row.unit);
+    }
+    if (!app.player) return;
+    Player& player = *app.player;
+    if (key_pressed(Key::Space)) player.set_playing(!player.playing());
+    if (key_pressed(Key::Home)) player.set_playing(false), app.seek(player.first());
+    if (key_pressed(Key::End)) player.set_playing(false), app.seek(player.last());
+    if (key_pressed(Key::B)) player.toggle_bookmark();
+}
+
+}  // namespace
+
+void handle_keys(AppState& app) {
+    if (key_pressed(Key::F1)) open_alone(app, app.help_open);
+    if (key_pressed(Key::P, kCtrl)) open_alone(app, app.picker_open);
+    if (key_pressed(Key::Escape) && !typing()) escape(app);
+    if (key_pressed(Key::Plus, kCtrl)) set_zoom(app, app.zoom * kZoomStep);
+    if (key_pressed(Key::Minus, kCtrl)) set_zoom(app, app.zoom / kZoomStep);
+    if (key_pressed(Key::Num0, kCtrl)) set_zoom(app, 1);
+    if (typing()) return;
+    if (key_pressed(Key::Z, kCtrl)) app.session.undo();
+    if (key_pressed(Key::Y, kCtrl) || key_pressed(Key::Z, kCtrlShift)) app.session.redo();
+    if (key_pressed(Key::L)) toggle_language(app);
+    if (key_pressed(Key::T)) toggle_theme(app);
+    if (app.picker_open) return;
+    move_keys(app);
+    if (key_pressed(Key::C)) toggle_focus(app, Panel::Compare);
+    static constexpr std::array kNumbers = {Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6};
+    for (int k = 0; k < kPanels; ++k)
+        if (key_pressed(kNumbers[k])) toggle_focus(app, static_cast<Panel>(k));
+}
+
+}  // namespace flashstep::viz
