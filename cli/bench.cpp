@@ -173,7 +173,7 @@ io::Json bench_json(const std::vector<Group>& groups, const std::vector<Growth>&
 }
 
 struct State {
-    explicit State(CLI::App& command) : json(command) {}
+    explicit State(const Options& options) : json(options) {}
     std::string runs = "5", kernel, shape;
     bool device = false, schedule = false;
     JsonOption json;
@@ -210,33 +210,33 @@ int run_on_device(const State& state) {
     }
 }
 
+Action add(const Options& options, const Start& start) {
+    const auto state = std::make_shared<State>(options);
+    options.text("--runs", state->runs, "runs of each measure; the median is shown (5)", "COUNT");
+    options.flag("--device", state->device, "the ladder on a GPU instead (L2 flushed, CUDA events, median)");
+    options.text("--kernel", state->kernel, "with --device: this one only (flashstep list)", "ID");
+    options.text("--shape", state->shape, "with --device: this one only, by its place in --schedule from 0", "NUMBER");
+    options.flag("--schedule", state->schedule, "the shapes of --device, as JSON");
+    return [state, window = start.window] {
+        if (state->device && state->schedule) throw Error("--device and --schedule exclude each other");
+        if ((!state->kernel.empty() || !state->shape.empty()) && !state->device)
+            throw Error("--kernel and --shape go with --device");
+        if (state->schedule) return run_schedule(*state);
+        if (state->device) return run_on_device(*state);
+        const int runs = static_cast<int>(whole_number("--runs", state->runs, 1, 1000));
+        std::vector<Group> groups = {count_all(runs), record_all(runs), executor_all(runs), executor_words()};
+        if (window) groups.push_back({"the app", window->measures()});
+        const std::vector<Growth> growth = count_growth(runs);
+        if (state->json.on())
+            state->json.write(bench_json(groups, growth, runs));
+        else
+            print_page(bench_page(groups, growth, runs));
+        return kOk;
+    };
+}
+
 }  // namespace
 
-Command add_bench(CLI::App& app, const WindowHooks* window) {
-    CLI::App* command = app.add_subcommand("bench", "Measures the program on this machine");
-    const auto state = std::make_shared<State>(*command);
-    command->add_option("--runs", state->runs, "runs of each measure; the median is shown (5)")->type_name("COUNT");
-    command->add_flag("--device", state->device, "the ladder on a GPU instead (L2 flushed, CUDA events, median)");
-    command->add_option("--kernel", state->kernel, "with --device: this one only (flashstep list)")->type_name("ID");
-    command->add_option("--shape", state->shape, "with --device: this one only, by its place in --schedule from 0")
-        ->type_name("NUMBER");
-    command->add_flag("--schedule", state->schedule, "the shapes of --device, as JSON");
-    return {command, [state, window] {
-                if (state->device && state->schedule) throw Error("--device and --schedule exclude each other");
-                if ((!state->kernel.empty() || !state->shape.empty()) && !state->device)
-                    throw Error("--kernel and --shape go with --device");
-                if (state->schedule) return run_schedule(*state);
-                if (state->device) return run_on_device(*state);
-                const int runs = static_cast<int>(whole_number("--runs", state->runs, 1, 1000));
-                std::vector<Group> groups = {count_all(runs), record_all(runs), executor_all(runs), executor_words()};
-                if (window) groups.push_back({"the app", window->measures()});
-                const std::vector<Growth> growth = count_growth(runs);
-                if (state->json.on())
-                    state->json.write(bench_json(groups, growth, runs));
-                else
-                    print_page(bench_page(groups, growth, runs));
-                return kOk;
-            }};
-}
+const Command kBench{"bench", "Measures the program on this machine", add};
 
 }  // namespace flashstep::cli

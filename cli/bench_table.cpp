@@ -275,6 +275,39 @@ void check_writable(const std::string& page) {
         throw Error(fmt::format("cannot write {}: {}", io::quoted(page, 200), std::strerror(errno)));
 }
 
+Action add(const Options& options, const Start&) {
+    struct State {
+        std::string results, peers, into;
+    };
+    const auto state = std::make_shared<State>();
+    options.text("RESULTS", state->results, "the file of `bench --device --json=FILE`");
+    options.text("--peers", state->peers, "the file of gpu/bench_torch.py on the same machine", "FILE");
+    options.text("--into", state->into, "put it between the markers of this page", "FILE");
+    return [state] {
+        if (state->results.empty())
+            throw Error("RESULTS is needed, the file of `flashstep bench --device --json=FILE`");
+        const BenchResults ours =
+            parse_bench_results(io::read_file(state->results), state->results, BenchSource::Flashstep);
+        BenchResults peers;
+        if (!state->peers.empty()) {
+            peers = parse_bench_results(io::read_file(state->peers), state->peers, BenchSource::Peers);
+            check_comparable(ours, peers);
+        }
+        const std::string table = bench_table(ours, state->peers.empty() ? nullptr : &peers);
+        if (state->into.empty()) {
+            print_page(table);
+            return kOk;
+        }
+        const std::string page = io::read_file(state->into);
+        check_writable(state->into);
+        const std::string fresh = with_table(page, table, state->into);
+        if (fresh != page) io::write_file(state->into, fresh);
+        print_note(fmt::format("{}: {}", io::quoted(state->into, 200),
+                               fresh != page ? "the table is in it" : "nothing changed"));
+        return kOk;
+    };
+}
+
 }  // namespace
 
 std::string bench_table(const BenchResults& ours, const BenchResults* peers) {
@@ -333,39 +366,6 @@ std::string with_table(std::string_view page, const std::string& table, const st
     return std::string(page.substr(0, after)) + lines + std::string(page.substr(end));
 }
 
-Command add_bench_table(CLI::App& app) {
-    struct State {
-        std::string results, peers, into;
-    };
-    CLI::App* command = app.add_subcommand("bench-table", "A table of what bench --device measured, as Markdown");
-    const auto state = std::make_shared<State>();
-    command->add_option("RESULTS", state->results, "the file of `bench --device --json=FILE`");
-    command->add_option("--peers", state->peers, "the file of gpu/bench_torch.py on the same machine")
-        ->type_name("FILE");
-    command->add_option("--into", state->into, "put it between the markers of this page")->type_name("FILE");
-    return {command, [state] {
-                if (state->results.empty())
-                    throw Error("RESULTS is needed, the file of `flashstep bench --device --json=FILE`");
-                const BenchResults ours =
-                    parse_bench_results(io::read_file(state->results), state->results, BenchSource::Flashstep);
-                BenchResults peers;
-                if (!state->peers.empty()) {
-                    peers = parse_bench_results(io::read_file(state->peers), state->peers, BenchSource::Peers);
-                    check_comparable(ours, peers);
-                }
-                const std::string table = bench_table(ours, state->peers.empty() ? nullptr : &peers);
-                if (state->into.empty()) {
-                    print_page(table);
-                    return kOk;
-                }
-                const std::string page = io::read_file(state->into);
-                check_writable(state->into);
-                const std::string fresh = with_table(page, table, state->into);
-                if (fresh != page) io::write_file(state->into, fresh);
-                print_note(fmt::format("{}: {}", io::quoted(state->into, 200),
-                                       fresh != page ? "the table is in it" : "nothing changed"));
-                return kOk;
-            }};
-}
+const Command kBenchTable{"bench-table", "A table of what bench --device measured, as Markdown", add};
 
 }  // namespace flashstep::cli

@@ -24,7 +24,7 @@ using io::Json;
 constexpr std::array<std::string_view, 2> kPlaces = {"host", "cuda"};
 
 struct State {
-    explicit State(CLI::App& command) : problem(command), json(command) {}
+    explicit State(const Options& options) : problem(options), json(options) {}
     std::string kernel, place = "host", target, fault;
     ProblemOptions problem;
     JsonOption json;
@@ -169,25 +169,22 @@ int run_check(const State& state) {
     return all_equal(jobs) ? kOk : kDifferent;
 }
 
+Action add(const Options& options, const Start&) {
+    const auto state = std::make_shared<State>(options);
+    options.text("KERNEL", state->kernel,
+                 "its id (flashstep list), or all; all without a problem, or with --dtype alone, runs the whole "
+                 "table of shapes");
+    options.text("--target", state->target,
+                 "the architecture that the executor stands for: 75, 80, ... (90); its kernels, its shared memory",
+                 "SM");
+    options.text("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)", "PLACE");
+    options.text("--fault", state->fault, "run the mirror with this mistake: the kernel has to differ (flashstep list)",
+                 "ID");
+    return [state] { return run_check(*state); };
+}
+
 }  // namespace
 
-Command add_check(CLI::App& app) {
-    CLI::App* command =
-        app.add_subcommand("check", "Compares a kernel with its mirror, step by step; exit 1 if they differ");
-    const auto state = std::make_shared<State>(*command);
-    command->add_option("KERNEL", state->kernel,
-                        "its id (flashstep list), or all; all without a problem, or with --dtype alone, runs the whole "
-                        "table of shapes");
-    command
-        ->add_option("--target", state->target,
-                     "the architecture that the executor stands for: 75, 80, ... (90); its kernels, its shared memory")
-        ->type_name("SM");
-    command->add_option("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)")->type_name("PLACE");
-    command
-        ->add_option("--fault", state->fault,
-                     "run the mirror with this mistake: the kernel has to differ (flashstep list)")
-        ->type_name("ID");
-    return {command, [state] { return run_check(*state); }};
-}
+const Command kCheck{"check", "Compares a kernel with its mirror, step by step; exit 1 if they differ", add};
 
 }  // namespace flashstep::cli

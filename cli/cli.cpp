@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <array>
 #include <new>
 
 #include "cli/commands.h"
@@ -12,6 +14,10 @@
 
 namespace flashstep::cli {
 namespace {
+
+// In the order of the help.
+constexpr std::array kCommands = {&kList, &kTrace, &kCount,  &kSweep,  &kModel, &kCheck,
+                                  &kShot, &kBench, &kDevice, &kRecord, &kNcu,   &kBenchTable};
 
 constexpr const char* kHowToGetTheWindow =
     "the window needs a display: run it from a desktop session, over ssh -X, or take a picture with `flashstep shot`";
@@ -50,20 +56,12 @@ int parse_and_run(int argc, char** argv, const WindowHooks* window) {
         "flashstep");
     app.require_subcommand(0, 1);
     app.footer("Exit status: 0 done, 1 a kernel differs, 2 wrong use, 77 not available on this machine.");
-    const std::vector<Command> commands = {
-        add_list(app),
-        add_trace(app),
-        add_count(app),
-        add_sweep(app),
-        add_model(app),
-        add_check(app),
-        add_shot(app, window, std::vector<std::string>(argv, argv + argc)),
-        add_bench(app, window),
-        add_device(app),
-        add_record(app),
-        add_ncu(app),
-        add_bench_table(app),
-    };
+    const Start start{window, std::vector<std::string>(argv, argv + argc)};
+    std::vector<std::pair<CLI::App*, Action>> actions;
+    for (const Command* command : kCommands) {
+        CLI::App* sub = app.add_subcommand(command->name, command->help);
+        actions.emplace_back(sub, command->add(Options(*sub), start));
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp& help) {
@@ -71,8 +69,8 @@ int parse_and_run(int argc, char** argv, const WindowHooks* window) {
     } catch (const CLI::ExtrasError&) { throw unexpected(app); } catch (const CLI::ParseError& error) {
         throw Error(error.what());
     }
-    for (const Command& command : commands)
-        if (command.app->parsed()) return command.run();
+    for (const auto& [command, action] : actions)
+        if (command->parsed()) return action();
     return run_bare(window);
 }
 

@@ -34,30 +34,30 @@ std::string count_page(const Algorithm& algorithm, const Problem& problem, const
 }
 
 struct State {
-    explicit State(CLI::App& command) : problem(command), json(command) {}
+    explicit State(const Options& options) : problem(options), json(options) {}
     std::string algorithm;
     ProblemOptions problem;
     JsonOption json;
 };
 
+Action add(const Options& options, const Start&) {
+    const auto state = std::make_shared<State>(options);
+    options.text("ALGORITHM", state->algorithm, "its id (flashstep list)");
+    return [state] {
+        const Algorithm& algorithm = algorithm_named(state->algorithm);
+        const Request request = state->problem.resolve(Need::Sizes);
+        for (const std::string& warning : request.warnings) print_warning(warning);
+        const Counts counts = count(algorithm, request.problem);
+        if (state->json.on())
+            state->json.write(io::count_json(counts));
+        else
+            print_page(count_page(algorithm, request.problem, counts));
+        return kOk;
+    };
+}
+
 }  // namespace
 
-Command add_count(CLI::App& app) {
-    CLI::App* command =
-        app.add_subcommand("count", "Counts an algorithm's HBM bytes, SRAM bytes and FLOPs, without arithmetic");
-    const auto state = std::make_shared<State>(*command);
-    command->add_option("ALGORITHM", state->algorithm, "its id (flashstep list)");
-    return {command, [state] {
-                const Algorithm& algorithm = algorithm_named(state->algorithm);
-                const Request request = state->problem.resolve(Need::Sizes);
-                for (const std::string& warning : request.warnings) print_warning(warning);
-                const Counts counts = count(algorithm, request.problem);
-                if (state->json.on())
-                    state->json.write(io::count_json(counts));
-                else
-                    print_page(count_page(algorithm, request.problem, counts));
-                return kOk;
-            }};
-}
+const Command kCount{"count", "Counts an algorithm's HBM bytes, SRAM bytes and FLOPs, without arithmetic", add};
 
 }  // namespace flashstep::cli

@@ -36,20 +36,20 @@ std::string device_page(const gpu::DeviceStatus& device) {
         static_cast<double>(device.memory_bytes) / (1 << 30));
 }
 
+Action add(const Options& options, const Start&) {
+    const auto json = std::make_shared<JsonOption>(options);
+    return [json] {
+        const gpu::DeviceStatus device = gpu::device_status();
+        if (json->on())
+            json->write(device_json(device));
+        else
+            print_page(device_page(device));
+        return device.available ? kOk : kUnavailable;
+    };
+}
+
 }  // namespace
 
-Command add_device(CLI::App& app) {
-    CLI::App* command =
-        app.add_subcommand("device", "Says which CUDA device there is, or why there is none; exit 77 without one");
-    const auto json = std::make_shared<JsonOption>(*command);
-    return {command, [json] {
-                const gpu::DeviceStatus device = gpu::device_status();
-                if (json->on())
-                    json->write(device_json(device));
-                else
-                    print_page(device_page(device));
-                return device.available ? kOk : kUnavailable;
-            }};
-}
+const Command kDevice{"device", "Says which CUDA device there is, or why there is none; exit 77 without one", add};
 
 }  // namespace flashstep::cli

@@ -86,18 +86,19 @@ std::string list_page() {
     return page;
 }
 
+Action add(const Options& options, const Start&) {
+    const auto json = std::make_shared<JsonOption>(options);
+    return [json] {
+        if (json->on())
+            json->write(list_json());
+        else
+            print_page(list_page());
+        return kOk;
+    };
+}
+
 }  // namespace
 
-Command add_list(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("list", "Lists algorithms, kernels, presets, lessons and faults");
-    const auto json = std::make_shared<JsonOption>(*command);
-    return {command, [json] {
-                if (json->on())
-                    json->write(list_json());
-                else
-                    print_page(list_page());
-                return kOk;
-            }};
-}
+const Command kList{"list", "Lists algorithms, kernels, presets, lessons and faults", add};
 
 }  // namespace flashstep::cli

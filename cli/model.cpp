@@ -268,46 +268,45 @@ Json model_json(const Model& model) {
 }
 
 struct State {
-    explicit State(CLI::App& command) : problem(command), json(command) {}
+    explicit State(const Options& options) : problem(options), json(options) {}
     std::string algorithm, gpu, threads, registers;
     ProblemOptions problem;
     JsonOption json;
 };
 
+Action add(const Options& options, const Start&) {
+    const auto state = std::make_shared<State>(options);
+    options.text("ALGORITHM", state->algorithm, "its id (flashstep list)");
+    options.text("--gpu", state->gpu, fmt::format("one of {}", fmt::join(ids(gpus()), ", ")), "NAME");
+    options.text("--threads", state->threads, "threads of a thread block (128)", "COUNT");
+    options.text("--registers", state->registers, "registers of a thread, an assumption (128)", "COUNT");
+    return [state] {
+        const Algorithm& algorithm = algorithm_named(state->algorithm);
+        const Gpu& gpu = gpu_named(state->gpu);
+        BlockUse use;
+        if (!state->threads.empty())
+            use.threads = static_cast<int>(whole_number("--threads", state->threads, 1, kMaxBlockThreads));
+        if (!state->registers.empty())
+            use.registers = static_cast<int>(whole_number("--registers", state->registers, 1, kMaxThreadRegisters));
+        if (const int own = own_threads(algorithm); own > 0 && use.threads != own)
+            throw Error(fmt::format("--threads is {}, but a thread block of {} has {} warps, {} threads", use.threads,
+                                    algorithm.id, own / kWarpThreads, own));
+        const Request request = state->problem.resolve(Need::Sizes);
+        for (const std::string& warning : request.warnings) print_warning(warning);
+        const Model model = model_of(algorithm, gpu, request.problem, use);
+        if (state->json.on())
+            state->json.write(model_json(model));
+        else
+            print_page(fmt::format("{} ({})\n{}\n\n{}\n{}\n{}\n{}", algorithm.title, algorithm.source,
+                                   problem_line(request.problem), gpu_page(gpu), rule_page(model), kernels_page(model),
+                                   estimate_page(model)));
+        return kOk;
+    };
+}
+
 }  // namespace
 
-Command add_model(CLI::App& app) {
-    CLI::App* command = app.add_subcommand(
-        "model", "Puts an algorithm on a GPU's shape: blocks that fit, occupancy, waves, an estimate of its time");
-    const auto state = std::make_shared<State>(*command);
-    command->add_option("ALGORITHM", state->algorithm, "its id (flashstep list)");
-    command->add_option("--gpu", state->gpu, fmt::format("one of {}", fmt::join(ids(gpus()), ", ")))->type_name("NAME");
-    command->add_option("--threads", state->threads, "threads of a thread block (128)")->type_name("COUNT");
-    command->add_option("--registers", state->registers, "registers of a thread, an assumption (128)")
-        ->type_name("COUNT");
-    return {command, [state] {
-                const Algorithm& algorithm = algorithm_named(state->algorithm);
-                const Gpu& gpu = gpu_named(state->gpu);
-                BlockUse use;
-                if (!state->threads.empty())
-                    use.threads = static_cast<int>(whole_number("--threads", state->threads, 1, kMaxBlockThreads));
-                if (!state->registers.empty())
-                    use.registers =
-                        static_cast<int>(whole_number("--registers", state->registers, 1, kMaxThreadRegisters));
-                if (const int own = own_threads(algorithm); own > 0 && use.threads != own)
-                    throw Error(fmt::format("--threads is {}, but a thread block of {} has {} warps, {} threads",
-                                            use.threads, algorithm.id, own / kWarpThreads, own));
-                const Request request = state->problem.resolve(Need::Sizes);
-                for (const std::string& warning : request.warnings) print_warning(warning);
-                const Model model = model_of(algorithm, gpu, request.problem, use);
-                if (state->json.on())
-                    state->json.write(model_json(model));
-                else
-                    print_page(fmt::format("{} ({})\n{}\n\n{}\n{}\n{}\n{}", algorithm.title, algorithm.source,
-                                           problem_line(request.problem), gpu_page(gpu), rule_page(model),
-                                           kernels_page(model), estimate_page(model)));
-                return kOk;
-            }};
-}
+const Command kModel{
+    "model", "Puts an algorithm on a GPU's shape: blocks that fit, occupancy, waves, an estimate of its time", add};
 
 }  // namespace flashstep::cli

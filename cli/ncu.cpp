@@ -90,48 +90,45 @@ io::Json ncu_json(const std::vector<gpu::NcuLaunch>& launches) {
 }
 
 struct State {
-    explicit State(CLI::App& command) : json(command) {}
+    explicit State(const Options& options) : json(options) {}
     std::string file;
     bool metrics = false;
     JsonOption json;
 };
 
 // Throws Error where --json=FILE, by whatever path or link, is the file that is read.
-void check_target(const CLI::App& command, const std::string& file) {
-    const CLI::Option* json = command.get_option("--json");
-    if (json->count() == 0) return;
+void check_target(const JsonOption& json, const std::string& file) {
     std::error_code absent;  // then they are not the same
-    const std::string target = json->results().back();
-    if (std::filesystem::equivalent(file, target, absent))
-        throw Error(fmt::format("--json={} is the input", io::quoted(target, 200)), "name another file");
+    if (json.on() && !json.file().empty() && std::filesystem::equivalent(file, json.file(), absent))
+        throw Error(fmt::format("--json={} is the input", io::quoted(json.file(), 200)), "name another file");
+}
+
+Action add(const Options& options, const Start&) {
+    const auto state = std::make_shared<State>(options);
+    options.text("FILE", state->file, "the CSV that `ncu --csv --page raw` wrote");
+    options.flag("--metrics", state->metrics, "print the metrics to ask ncu for, and nothing else");
+    return [state] {
+        if (state->metrics) {
+            if (!state->file.empty() || state->json.on())
+                throw Error("--metrics prints a list and reads no file", "leave FILE and --json out");
+            print_page(gpu::ncu_metric_list() + "\n");
+            return kOk;
+        }
+        if (state->file.empty())
+            throw Error("a FILE is needed, the CSV that `ncu --csv --page raw` wrote",
+                        "gpu/PROFILING.md shows the command");
+        check_target(state->json, state->file);
+        const auto launches = gpu::parse_ncu_csv(io::read_file(state->file), state->file);
+        if (state->json.on())
+            state->json.write(ncu_json(launches));
+        else
+            print_page(ncu_page(launches));
+        return kOk;
+    };
 }
 
 }  // namespace
 
-Command add_ncu(CLI::App& app) {
-    CLI::App* command =
-        app.add_subcommand("ncu", "Reads what NVIDIA's profiler counted of a kernel (gpu/PROFILING.md)");
-    const auto state = std::make_shared<State>(*command);
-    command->add_option("FILE", state->file, "the CSV that `ncu --csv --page raw` wrote");
-    command->add_flag("--metrics", state->metrics, "print the metrics to ask ncu for, and nothing else");
-    return {command, [command, state] {
-                if (state->metrics) {
-                    if (!state->file.empty() || state->json.on())
-                        throw Error("--metrics prints a list and reads no file", "leave FILE and --json out");
-                    print_page(gpu::ncu_metric_list() + "\n");
-                    return kOk;
-                }
-                if (state->file.empty())
-                    throw Error("a FILE is needed, the CSV that `ncu --csv --page raw` wrote",
-                                "gpu/PROFILING.md shows the command");
-                check_target(*command, state->file);
-                const auto launches = gpu::parse_ncu_csv(io::read_file(state->file), state->file);
-                if (state->json.on())
-                    state->json.write(ncu_json(launches));
-                else
-                    print_page(ncu_page(launches));
-                return kOk;
-            }};
-}
+const Command kNcu{"ncu", "Reads what NVIDIA's profiler counted of a kernel (gpu/PROFILING.md)", add};
 
 }  // namespace flashstep::cli

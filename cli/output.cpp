@@ -57,25 +57,18 @@ void check_writable(std::string_view option, const std::string& target) {
                 "the folder has to be there and to be writable");
 }
 
-constexpr std::string_view kNoFile = "true";  // what CLI11 gives a flag without a value
-
-JsonOption::JsonOption(CLI::App& command) : option_(command.add_flag("--json")) {
-    option_->description("print JSON alone on standard output; --json=FILE writes it to a file");
+JsonOption::JsonOption(const Options& options) {
     // Before anything runs: what took minutes is not lost for want of a place.
-    option_->each([](const std::string& target) {
-        if (target != kNoFile && !target.empty()) check_writable("--json", target);
-    });
+    options.flag_or_value("--json", file_, "print JSON alone on standard output; --json=FILE writes it to a file",
+                          [](const std::string& target) { check_writable("--json", target); });
 }
-
-bool JsonOption::on() const { return option_->count() > 0; }
 
 void JsonOption::write(const io::Json& json, int indent) const {
     const std::string text = io::json_text(json, indent) + "\n";
-    const std::string target = option_->results().back();
-    if (target == kNoFile || target.empty())
+    if (file().empty())
         print_page(text);
     else
-        io::write_file(target, text);
+        io::write_file(file(), text);
 }
 
 }  // namespace flashstep::cli

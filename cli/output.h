@@ -1,9 +1,10 @@
 // What the command line prints: JSON or a page on standard output, everything else on standard error.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
+#include "cli/options.h"
 #include "core/error.h"
 #include "core/io/json.h"
 
@@ -25,13 +26,15 @@ std::string today();  // YYYY-MM-DD, where the program runs
 // --json[=FILE] of a command.
 class JsonOption {
   public:
-    explicit JsonOption(CLI::App& command);
-    bool on() const;
+    explicit JsonOption(const Options& options);
+    JsonOption(const JsonOption&) = delete;  // the command line writes here
+    bool on() const { return file_.has_value(); }
+    const std::string& file() const { return *file_; }  // where on(); empty: standard output
     // To the file, or to standard output.
     void write(const io::Json& json, int indent = 2) const;
 
   private:
-    CLI::Option* option_;
+    std::optional<std::string> file_;
 };
 
 }  // namespace flashstep::cli

@@ -132,32 +132,18 @@ bool fits(const Problem& problem, const Inputs& inputs) {
 
 }  // namespace
 
-ProblemOptions::ProblemOptions(CLI::App& command) {
+ProblemOptions::ProblemOptions(const Options& options) {
     const auto add = [&](const std::string& name, const char* type, const std::string& help) {
-        command
-            .add_option_function<std::string>(
-                name, [this, name](const std::string& text) { typed(name, text); }, help)
-            ->trigger_on_parse()
-            ->type_name(type)
-            ->group("Problem");
+        options.problem(name, type, help, [this, name](const std::string& text) { typed(name, text); });
+    };
+    const auto add_switch = [&](const std::string& word, const std::string& help) {
+        options.problem_switch(word, help, [this, word](bool on) { typed("--" + word, on ? "1" : "0"); });
     };
     add("--preset", "ID", "a named problem; options after it override it");
     for (const SizeOption& size : kSizes) add(size.name, "COUNT", size.help);
     add("--scale", "NUMBER", "tau (1/sqrt(d))");
-    command
-        .add_flag_function(
-            "--causal,!--no-causal", [this](std::int64_t on) { typed("--causal", on > 0 ? "1" : "0"); },
-            "mask keys that lie ahead (bottom-right)")
-        ->disable_flag_override()
-        ->trigger_on_parse()
-        ->group("Problem");
-    command
-        .add_flag_function(
-            "--base2,!--no-base2", [this](std::int64_t on) { typed("--base2", on > 0 ? "1" : "0"); },
-            "FlashAttention-2: exponentials as 2^x, log2(e) folded into the scale")
-        ->disable_flag_override()
-        ->trigger_on_parse()
-        ->group("Problem");
+    add_switch("causal", "mask keys that lie ahead (bottom-right)");
+    add_switch("base2", "FlashAttention-2: exponentials as 2^x, log2(e) folded into the scale");
     add("--dtype", "FORMAT", "exact, fp32, fp16 or bf16 (fp32)");
     add("--seed", "NUMBER", "of the random inputs (1)");
     add("--sram", "BYTES",

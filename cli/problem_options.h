@@ -1,12 +1,12 @@
 // The options that describe a problem: --preset, sizes, blocks, mask, precision, seed, and matrix files.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/options.h"
 #include "core/io/tensor_file.h"
 #include "core/problem.h"
 
@@ -31,7 +31,7 @@ enum class Need { Sizes, Inputs };
 // and what stands after it overrides the preset.
 class ProblemOptions {
   public:
-    explicit ProblemOptions(CLI::App& command);
+    explicit ProblemOptions(const Options& options);
     ProblemOptions(const ProblemOptions&) = delete;  // the command's callbacks point here
 
     // Throws Error naming the option, the value and the limit; or both sides of a contradiction.

@@ -42,6 +42,12 @@ int run_record(const State& state) {
     return all ? kOk : kDifferent;
 }
 
+Action add(const Options& options, const Start&) {
+    const auto state = std::make_shared<State>();
+    options.text("--out", state->folder, "folder, with one for each device in it (lessons/recorded)", "DIR");
+    return [state] { return run_record(*state); };
+}
+
 }  // namespace
 
 std::string device_folder(std::string_view device) {
@@ -81,13 +87,7 @@ std::string write_recording(const std::string& folder, const Preset& preset, con
     return path.string();
 }
 
-Command add_record(CLI::App& app) {
-    CLI::App* command = app.add_subcommand(
-        "record", "Runs the presets' kernels on a GPU and keeps what they captured, for machines without one");
-    const auto state = std::make_shared<State>();
-    command->add_option("--out", state->folder, "folder, with one for each device in it (lessons/recorded)")
-        ->type_name("DIR");
-    return {command, [state] { return run_record(*state); }};
-}
+const Command kRecord{"record",
+                      "Runs the presets' kernels on a GPU and keeps what they captured, for machines without one", add};
 
 }  // namespace flashstep::cli

@@ -111,13 +111,10 @@ int start_under_xvfb(const std::vector<std::string>& words, int width, int heigh
     return kUnavailable;
 }
 
-}  // namespace
-
-Command add_shot(CLI::App& app, const WindowHooks* window, std::vector<std::string> words) {
-    CLI::App* command = app.add_subcommand("shot", "Draws the app's window into a PNG file");
+Action add(const Options& options, const Start& start) {
     const auto state = std::make_shared<State>();
     const auto add = [&](const char* name, std::string& text, const char* type, const char* help) {
-        command->add_option(name, text, help)->type_name(type);
+        options.text(name, text, help, type);
     };
     add("--lesson", state->lesson, "ID", "with this lesson's text");
     add("--preset", state->preset, "ID", "on this problem (n4d3)");
@@ -126,18 +123,22 @@ Command add_shot(CLI::App& app, const WindowHooks* window, std::vector<std::stri
     add("--theme", state->theme, "NAME", "light or dark (dark)");
     add("--lang", state->language, "NAME", "en or zh (en)");
     add("--out", state->out, "FILE.png", "where to");
-    return {command, [state, window, words] {
-                const StartState start = start_state(*state);
-                const auto [width, height] = parse_size(state->size);
-                check_file(state->out);
-                if (!window) {
-                    print_note("this build has no window (FLASHSTEP_VIZ=OFF); build with -DFLASHSTEP_VIZ=ON");
-                    return kUnavailable;
-                }
-                if (!window->display_available()) return start_under_xvfb(words, width, height);
-                window->write_shot(start, width, height, state->out);
-                return kOk;
-            }};
+    return [state, window = start.window, words = start.words] {
+        const StartState start = start_state(*state);
+        const auto [width, height] = parse_size(state->size);
+        check_file(state->out);
+        if (!window) {
+            print_note("this build has no window (FLASHSTEP_VIZ=OFF); build with -DFLASHSTEP_VIZ=ON");
+            return kUnavailable;
+        }
+        if (!window->display_available()) return start_under_xvfb(words, width, height);
+        window->write_shot(start, width, height, state->out);
+        return kOk;
+    };
 }
+
+}  // namespace
+
+const Command kShot{"shot", "Draws the app's window into a PNG file", add};
 
 }  // namespace flashstep::cli

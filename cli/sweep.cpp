@@ -207,40 +207,38 @@ Json json(const Range& range, const std::vector<Row>& rows) {
 }
 
 struct State {
-    explicit State(CLI::App& command) : problem(command) {}
+    explicit State(const Options& options) : problem(options) {}
     std::vector<std::string> algorithms;
     std::string vary, format = "csv", out;
     ProblemOptions problem;
 };
 
+Action add(const Options& options, const Start&) {
+    const auto state = std::make_shared<State>(options);
+    options.texts("ALGORITHM", state->algorithms, "ids (flashstep list), or all");
+    options.text("--vary", state->vary,
+                 fmt::format("NAME=FROM:TO:xFACTOR, NAME=FROM:TO:+STEP or NAME=A,B,C; NAME is one of {}",
+                             fmt::join(kParameters, ", ")),
+                 "RANGE");
+    options.text("--format", state->format, "csv or json (csv)", "FORM");
+    options.text("--out", state->out, "write to a file, not to standard output", "FILE");
+    return [state] {
+        const std::vector<const Algorithm*> chosen = read_algorithms(state->algorithms);
+        const Range range = read_range(state->vary);
+        if (std::ranges::find(kForms, state->format) == kForms.end())
+            throw unknown_name("--format", state->format, kForms);
+        const std::vector<Row> rows = counted(range, chosen, state->problem);
+        const std::string text = state->format == "csv" ? csv(rows) : io::json_text(json(range, rows), 2) + "\n";
+        if (state->out.empty())
+            print_page(text);
+        else
+            io::write_file(state->out, text);
+        return kOk;
+    };
+}
+
 }  // namespace
 
-Command add_sweep(CLI::App& app) {
-    CLI::App* command = app.add_subcommand(
-        "sweep", "Counts algorithms while one parameter takes a range of values; prints CSV or JSON");
-    const auto state = std::make_shared<State>(*command);
-    command->add_option("ALGORITHM", state->algorithms, "ids (flashstep list), or all");
-    command
-        ->add_option("--vary", state->vary,
-                     fmt::format("NAME=FROM:TO:xFACTOR, NAME=FROM:TO:+STEP or NAME=A,B,C; NAME is one of {}",
-                                 fmt::join(kParameters, ", ")))
-        ->type_name("RANGE");
-    command->add_option("--format", state->format, "csv or json (csv)")->type_name("FORM");
-    command->add_option("--out", state->out, "write to a file, not to standard output")->type_name("FILE");
-    return {command, [state] {
-                const std::vector<const Algorithm*> chosen = read_algorithms(state->algorithms);
-                const Range range = read_range(state->vary);
-                if (std::ranges::find(kForms, state->format) == kForms.end())
-                    throw unknown_name("--format", state->format, kForms);
-                const std::vector<Row> rows = counted(range, chosen, state->problem);
-                const std::string text =
-                    state->format == "csv" ? csv(rows) : io::json_text(json(range, rows), 2) + "\n";
-                if (state->out.empty())
-                    print_page(text);
-                else
-                    io::write_file(state->out, text);
-                return kOk;
-            }};
-}
+const Command kSweep{"sweep", "Counts algorithms while one parameter takes a range of values; prints CSV or JSON", add};
 
 }  // namespace flashstep::cli

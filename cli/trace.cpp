@@ -19,7 +19,7 @@ namespace flashstep::cli {
 namespace {
 
 struct State {
-    explicit State(CLI::App& command) : problem(command), json(command) {}
+    explicit State(const Options& options) : problem(options), json(options) {}
     std::string algorithm, kernel, fault, out, save, load;
     ProblemOptions problem;
     JsonOption json;
@@ -46,14 +46,12 @@ CheckedRun run_here(const State& state, const Algorithm& algorithm) {
 }
 
 // A saved trace has its own algorithm, problem and inputs: only what shows it may stand beside --load.
-CheckedRun load(const CLI::App& command, const State& state) {
+CheckedRun load(const std::vector<std::string>& given, const State& state) {
     constexpr std::array<std::string_view, 4> kBeside = {"load", "json", "out", "ALGORITHM"};
-    for (const CLI::Option* option : command.get_options()) {
-        const std::string name = option->get_single_name();
-        if (option->count() > 0 && std::find(kBeside.begin(), kBeside.end(), name) == kBeside.end())
+    for (const std::string& name : given)
+        if (std::ranges::find(kBeside, name) == kBeside.end())
             throw Error(fmt::format("--load {} and --{} contradict each other", io::quoted(state.load, 200), name),
                         "a saved trace has its own problem and inputs; beside --load stand --json and --out only");
-    }
     CheckedRun run;
     run.mirror = io::read_trace(state.load);
     if (!state.algorithm.empty() && algorithm_named(state.algorithm).id != run.mirror.algorithm)
@@ -63,12 +61,12 @@ CheckedRun load(const CLI::App& command, const State& state) {
     return run;
 }
 
-int run_trace(const CLI::App& command, const State& state) {
-    const bool loads = command.count("--load") > 0;
-    const CheckedRun checked = loads ? load(command, state) : run_here(state, algorithm_named(state.algorithm));
+int run_trace(const std::vector<std::string>& given, const State& state) {
+    const auto has = [&](std::string_view name) { return std::ranges::find(given, name) != given.end(); };
+    const CheckedRun checked = has("load") ? load(given, state) : run_here(state, algorithm_named(state.algorithm));
     const Trace& trace = checked.mirror;
     const Algorithm& algorithm = algorithm_named(trace.algorithm);
-    if (command.count("--save") > 0) {
+    if (has("save")) {
         io::write_trace(state.save, trace);
         print_note(fmt::format("saved the trace to {}", io::quoted(state.save, 200)));
     }
@@ -82,27 +80,25 @@ int run_trace(const CLI::App& command, const State& state) {
     return kOk;
 }
 
+Action add(const Options& options, const Start&) {
+    const auto state = std::make_shared<State>(options);
+    options.text("ALGORITHM", state->algorithm, "its id (flashstep list)");
+    options.text(
+        "--out", state->out,
+        "write O, L, l, m, S, P, D, dQ, dK, dV, where the algorithm has them, as .npy (unnormalised P is left out)",
+        "DIR");
+    options.text("--kernel", state->kernel, "show this kernel's values beside the mirror's", "ID");
+    options.text("--fault", state->fault, "run the algorithm with this mistake (flashstep list)", "ID");
+    options.text("--save", state->save, "save the trace of the algorithm, e.g. as run.fst; --load shows it again",
+                 "FILE");
+    options.text("--load", state->load, "show a saved trace instead of running an algorithm", "FILE");
+    options.footer("--json is described, key by key, in core/io/trace.schema.json (JSON Schema).");
+    return [state, options] { return run_trace(options.given(), *state); };
+}
+
 }  // namespace
 
-Command add_trace(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("trace", "Runs an algorithm and prints every step with its values");
-    const auto state = std::make_shared<State>(*command);
-    command->add_option("ALGORITHM", state->algorithm, "its id (flashstep list)");
-    command
-        ->add_option(
-            "--out", state->out,
-            "write O, L, l, m, S, P, D, dQ, dK, dV, where the algorithm has them, as .npy (unnormalised P is left out)")
-        ->type_name("DIR");
-    command->add_option("--kernel", state->kernel, "show this kernel's values beside the mirror's")->type_name("ID");
-    command->add_option("--fault", state->fault, "run the algorithm with this mistake (flashstep list)")
-        ->type_name("ID");
-    command
-        ->add_option("--save", state->save, "save the trace of the algorithm, e.g. as run.fst; --load shows it again")
-        ->type_name("FILE");
-    command->add_option("--load", state->load, "show a saved trace instead of running an algorithm")->type_name("FILE");
-    command->footer("--json is described, key by key, in core/io/trace.schema.json (JSON Schema).");
-    return {command, [state, command] { return run_trace(*command, *state); }};
-}
+const Command kTrace{"trace", "Runs an algorithm and prints every step with its values", add};
 
 int print_first_walkthrough() {
     const Preset& preset = *find_preset("n4d3");
