@@ -40,3 +40,8 @@ function(flashstep_target target)
     target_link_options(${target} PRIVATE -fsanitize=address,undefined)
   endif()
 endfunction()
+
+# flashstep_precompile(TARGET [HEADER...]): the headers that most files include, and HEADERs, compiled once for the target.
+function(flashstep_precompile target)
+  target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/often_included.h ${ARGN})
+endfunction()
