@@ -103,11 +103,6 @@ class Search {
     std::map<int, Matrix> values_;  // by expression
 };
 
-// Where minus infinity is a masked score, or the maximum or L of a row that sees no key.
-bool may_be_hidden(const std::string& tensor) {
-    return tensor[0] == 'M' || tensor[0] == 'X' || tensor[0] == 'S' || tensor[0] == 'm' || tensor[0] == 'L';
-}
-
 std::optional<NonFinite> in_version(const Trace& trace, int v) {
     const Version& version = trace.versions[v];
     const Expr& expr = trace.exprs[version.expr];
@@ -118,7 +113,7 @@ std::optional<NonFinite> in_version(const Trace& trace, int v) {
             const double x = values(r, c);
             if (std::isfinite(x)) continue;
             if (expr.op == Op::Input) {
-                if (x == -kInf && may_be_hidden(trace.tensors[version.tensor].name)) continue;
+                if (x == -kInf && may_be_hidden(trace.tensors[version.tensor].kind)) continue;
                 return NonFinite{NonFinite::Cause::Given, v, r, c, expr.op};
             }
             if (std::isfinite(search.value(version.expr)(r, c)))

@@ -11,14 +11,13 @@ namespace {
 
 constexpr int kAlive = std::numeric_limits<int>::max();
 
-// m, l, L and D are kept in fp32 whatever the format of the matrices.
-bool is_statistic(const char* name) {
-    return (*name == 'm' || *name == 'l' || *name == 'L' || *name == 'D') && (name[1] == '\0' || name[1] == '_');
+// The format in which a matrix is kept in HBM.
+DType format_of(TensorKind kind, const Problem& problem) {
+    return is_statistic(kind) && problem.dtype != DType::Exact ? DType::Fp32 : problem.dtype;
 }
 
-// The format in which a matrix is kept in HBM.
-DType format_of(const char* name, const Problem& problem) {
-    return is_statistic(name) && problem.dtype != DType::Exact ? DType::Fp32 : problem.dtype;
+int element_bytes_of(TensorKind kind, const Problem& problem) {
+    return is_statistic(kind) ? 4 : element_bytes(problem.dtype);
 }
 
 std::int64_t size(Shape shape) { return std::int64_t{shape.rows} * shape.cols; }
@@ -54,6 +53,7 @@ void Machine::declare_mask(int tile_rows, int tile_cols) {
     if (problem_.mask == MaskShape::None) return;
     Tensor info;
     info.name = "M";
+    info.kind = TensorKind::Mask;
     info.space = Space::Hbm;
     info.per = PerHead::Shared;
     info.rows = problem_.mask == MaskShape::Keys ? 1 : problem_.n;
@@ -172,7 +172,7 @@ void Machine::note_inputs(int tensor) {
     const auto found = given_.find(info.name);
     if (found == given_.end()) throw Error(fmt::format("no input is called {}", info.name));
     const std::vector<Matrix>* source = found->second;
-    const DType format = format_of(info.name.c_str(), problem_);
+    const DType format = format_of(info.kind, problem_);
     for (std::size_t copy = 0; copy < source->size(); ++copy)
         for (int block = 0; block < info.blocks(); ++block) {
             const Trace::Range range = trace_.block_range(tensor, block);
@@ -260,11 +260,12 @@ Value Machine::recorded(Expr expr, const Value* a, const Value* b) {
 
 // ---- Sram ----
 
-Sram::Sram(Machine& machine, const char* name, bool registers)
+Sram::Sram(Machine& machine, const char* name, TensorKind kind, bool registers)
     : machine_(machine),
       name_(name),
+      kind_(kind),
       registers_(registers),
-      element_bytes_(is_statistic(name) ? 4 : element_bytes(machine.problem().dtype)) {}
+      element_bytes_(element_bytes_of(kind, machine.problem())) {}
 
 Sram::~Sram() {
     if (!written_) return;
@@ -285,6 +286,7 @@ void Sram::write(const Value& value) {
     if (tensor_ < 0) {
         Tensor info;
         info.name = name_;
+        info.kind = kind_;
         info.element_bytes = element_bytes_;
         info.registers = registers_;
         tensor_ = machine_.tensor(info);
@@ -298,7 +300,7 @@ void Sram::write(const Value& value) {
 }
 
 Sram& Sram::operator=(const Value& value) {
-    if (machine_.meaning(Word::StoreStatistic) == Meaning::HalfPrecision && is_statistic(name_))
+    if (machine_.meaning(Word::StoreStatistic) == Meaning::HalfPrecision && is_statistic(kind_))
         write(machine_.value({.op = Op::ToHalf, .rows = value.shape.rows, .cols = value.shape.cols}, &value, nullptr));
     else
         write(value);
@@ -333,9 +335,11 @@ Value Sram::operand(std::int64_t bytes) const {
 
 // ---- Hbm ----
 
-Hbm::Hbm(Machine& machine, const char* name, Shape shape, int block_rows, Role role, PerHead per, int block_cols)
+Hbm::Hbm(Machine& machine, const char* name, TensorKind kind, Shape shape, int block_rows, Role role, PerHead per,
+         int block_cols)
     : machine_(machine) {
     info_.name = name;
+    info_.kind = kind;
     info_.space = Space::Hbm;
     info_.role = role;
     info_.per = per;
@@ -343,7 +347,7 @@ Hbm::Hbm(Machine& machine, const char* name, Shape shape, int block_rows, Role r
     info_.cols = shape.cols;
     info_.block_rows = std::min(block_rows, shape.rows);
     info_.block_cols = block_cols ? block_cols : shape.cols;
-    info_.element_bytes = is_statistic(name) ? 4 : element_bytes(machine.problem().dtype);
+    info_.element_bytes = element_bytes_of(kind, machine.problem());
     tensor_ = machine.tensor(info_);
 }
 
@@ -381,7 +385,7 @@ void Hbm::write(int block, int partner, const Value& value, TouchKind kind) {
     int version = -1;
     if (machine_.recording()) {
         Matrix data = *value.data;
-        round_all(data, format_of(info_.name.c_str(), machine_.problem()));
+        round_all(data, format_of(info_.kind, machine_.problem()));
         const int copy = machine_.trace_.copy_of(tensor_, machine_.head());
         version = machine_.add_version(tensor_, copy, block, data, value.expr, machine_.step());
     }
@@ -416,14 +420,16 @@ void Hbm::store_or_add_in_group(int i, const Sram& tile) {
 
 // ---- Stream ----
 
-Stream::Stream(Machine& machine, const char* name, Shape shape, Role role, PerHead per) : machine_(machine) {
+Stream::Stream(Machine& machine, const char* name, TensorKind kind, Shape shape, Role role, PerHead per)
+    : machine_(machine) {
     info_.name = name;
+    info_.kind = kind;
     info_.space = Space::Hbm;
     info_.role = role;
     info_.per = per;
     info_.rows = info_.block_rows = shape.rows;
     info_.cols = info_.block_cols = shape.cols;
-    info_.element_bytes = is_statistic(name) ? 4 : element_bytes(machine.problem().dtype);
+    info_.element_bytes = element_bytes_of(kind, machine.problem());
     tensor_ = machine.tensor(info_);
     machine.stop_modelling_sram();
 }
@@ -452,7 +458,7 @@ Stream& Stream::operator=(const Value& value) {
     int version = -1;
     if (machine_.recording()) {
         Matrix data = *value.data;
-        round_all(data, format_of(info_.name.c_str(), machine_.problem()));
+        round_all(data, format_of(info_.kind, machine_.problem()));
         const int copy = machine_.trace_.copy_of(tensor_, machine_.head());
         version = machine_.add_version(tensor_, copy, -1, data, value.expr, machine_.step());
     }

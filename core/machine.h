@@ -144,7 +144,8 @@ struct Loaded {
 // A named on-chip tile. Assignment is the recorded write, scope is residency, capacity is checked at every assignment.
 class Sram {
   public:
-    Sram(Machine& machine, const char* name) : Sram(machine, name, false) {}
+    Sram(Machine& machine, const char* name, TensorKind kind = TensorKind::Operand)
+        : Sram(machine, name, kind, false) {}
     Sram(const Sram&) = delete;
     ~Sram();
 
@@ -158,7 +159,7 @@ class Sram {
     Machine& machine() const { return machine_; }
 
   protected:
-    Sram(Machine& machine, const char* name, bool registers);
+    Sram(Machine& machine, const char* name, TensorKind kind, bool registers);
 
   private:
     friend class Hbm;
@@ -167,6 +168,7 @@ class Sram {
 
     Machine& machine_;
     const char* name_;
+    TensorKind kind_;
     bool registers_;
     int element_bytes_;
     bool written_ = false;
@@ -179,7 +181,8 @@ class Sram {
 // A tile that a warp keeps in its registers: it takes no SRAM, and reading or writing it moves no SRAM bytes.
 class Registers : public Sram {
   public:
-    Registers(Machine& machine, const char* name) : Sram(machine, name, true) {}
+    Registers(Machine& machine, const char* name, TensorKind kind = TensorKind::Operand)
+        : Sram(machine, name, kind, true) {}
     using Sram::operator=;
 };
 
@@ -187,8 +190,11 @@ class Registers : public Sram {
 class Hbm {
   public:
     // Row blocks of `block_rows` rows; block_cols 0: blocks span all columns.
+    Hbm(Machine& machine, const char* name, TensorKind kind, Shape shape, int block_rows, Role role,
+        PerHead per = PerHead::Query, int block_cols = 0);
     Hbm(Machine& machine, const char* name, Shape shape, int block_rows, Role role, PerHead per = PerHead::Query,
-        int block_cols = 0);
+        int block_cols = 0)
+        : Hbm(machine, name, TensorKind::Operand, shape, block_rows, role, per, block_cols) {}
 
     int blocks() const { return info_.row_blocks(); }
     Loaded load(int i, int j = 0) const;
@@ -214,7 +220,9 @@ class Hbm {
 // of an assignment written once. What the call keeps on chip is not modelled.
 class Stream {
   public:
-    Stream(Machine& machine, const char* name, Shape shape, Role role, PerHead per = PerHead::Query);
+    Stream(Machine& machine, const char* name, TensorKind kind, Shape shape, Role role, PerHead per = PerHead::Query);
+    Stream(Machine& machine, const char* name, Shape shape, Role role, PerHead per = PerHead::Query)
+        : Stream(machine, name, TensorKind::Operand, shape, role, per) {}
     Stream(const Stream&) = delete;
     Stream& operator=(const Value& value);
     // Writes the value for the first query head of a group; the others of the group add to what is there.

@@ -17,7 +17,29 @@
 namespace flashstep {
 
 enum class Space { Hbm, Sram };
-enum class Role { Input, Output, Extra };        // of a matrix in HBM; Extra: needed beside the inputs and outputs
+enum class Role { Input, Output, Extra };  // of a matrix in HBM; Extra: needed beside the inputs and outputs
+// What a tensor holds. Its bytes, its colour and where it may be -inf follow from this.
+enum class TensorKind {
+    Operand,   // Q, K, V, O and their like
+    Scores,    // -inf where a mask hides a key
+    Weights,   // e^(S - m), or softmax(S)
+    Maximum,   // m, of a row: -inf while it has seen no key
+    Sum,       // l, of a row's weights
+    LogSum,    // L, of a row: -inf where it sees no key
+    RowDot,    // D, of a row: rowsum(dO o O)
+    Gradient,  // by any of them
+    Mask,      // what is added to the scores
+};
+// One number per row, kept in fp32 whatever the format of the matrices.
+constexpr bool is_statistic(TensorKind kind) {
+    return kind == TensorKind::Maximum || kind == TensorKind::Sum || kind == TensorKind::LogSum ||
+           kind == TensorKind::RowDot;
+}
+// Whether minus infinity says that a mask hides something, and is no accident.
+constexpr bool may_be_hidden(TensorKind kind) {
+    return kind == TensorKind::Scores || kind == TensorKind::Mask || kind == TensorKind::Maximum ||
+           kind == TensorKind::LogSum;
+}
 enum class PerHead { Query, KeyValue, Shared };  // copies of a matrix in HBM: batch*heads, batch*kv_heads or one
 
 // Running totals, in bytes and operations.
@@ -42,6 +64,7 @@ struct Memory {
 // A matrix in HBM, cut into blocks, or a named tile on chip.
 struct Tensor {
     std::string name;  // "Q", "S_ij", ...
+    TensorKind kind = TensorKind::Operand;
     Space space = Space::Sram;
     Role role = Role::Input;
     PerHead per = PerHead::Query;

@@ -40,20 +40,20 @@ void run(Machine& machine, const Problem& p) {
     Hbm Q{machine, "Q", Shape{p.n, p.d}, p.br, Role::Input}, O{machine, "O", Shape{p.n, p.dv}, p.br, Role::Input};
     Hbm K{machine, "K", Shape{p.nk, p.d}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm V{machine, "V", Shape{p.nk, p.dv}, p.bc, Role::Input, PerHead::KeyValue};
-    Hbm dO{machine, "dO", Shape{p.n, p.dv}, p.br, Role::Input};
-    Hbm l{machine, "l", Shape{p.n, 1}, p.br, Role::Input}, m{machine, "m", Shape{p.n, 1}, p.br, Role::Input};
-    Hbm dQ{machine, "dQ", Shape{p.n, p.d}, p.br, Role::Output};
-    Hbm dK{machine, "dK", Shape{p.nk, p.d}, p.bc, Role::Output, PerHead::KeyValue};
-    Hbm dV{machine, "dV", Shape{p.nk, p.dv}, p.bc, Role::Output, PerHead::KeyValue};
+    Hbm dO{machine, "dO", Gradient, Shape{p.n, p.dv}, p.br, Role::Input};
+    Hbm l{machine, "l", Sum, Shape{p.n, 1}, p.br, Role::Input}, m{machine, "m", Maximum, Shape{p.n, 1}, p.br, Role::Input};
+    Hbm dQ{machine, "dQ", Gradient, Shape{p.n, p.d}, p.br, Role::Output};
+    Hbm dK{machine, "dK", Gradient, Shape{p.nk, p.d}, p.bc, Role::Output, PerHead::KeyValue};
+    Hbm dV{machine, "dV", Gradient, Shape{p.nk, p.dv}, p.bc, Role::Output, PerHead::KeyValue};
 
     at( 5);  dQ.init(0);  dK.init_for_group(0);  dV.init_for_group(0);
     for (int j : at.loop_j(6, K.blocks())) {
-        Sram K_j{machine, "K_j"}, V_j{machine, "V_j"}, dK_j{machine, "dK_j"}, dV_j{machine, "dV_j"};
+        Sram K_j{machine, "K_j"}, V_j{machine, "V_j"}, dK_j{machine, "dK_j", Gradient}, dV_j{machine, "dV_j", Gradient};
         at( 7);  K_j = K.load(j);  V_j = V.load(j);
         at( 8);  dK_j = zeros(machine, K_j.shape());  dV_j = zeros(machine, V_j.shape());
         for (int i : at.loop_i(9, p.first_visible_row_block(j), Q.blocks())) {
-            Sram Q_i{machine, "Q_i"}, O_i{machine, "O_i"}, dO_i{machine, "dO_i"}, dQ_i{machine, "dQ_i"}, l_i{machine, "l_i"}, m_i{machine, "m_i"},
-                 S_ij{machine, "S_ij"}, P_ij{machine, "P_ij"}, dP_ij{machine, "dP_ij"}, dS_ij{machine, "dS_ij"}, D_i{machine, "D_i"};
+            Sram Q_i{machine, "Q_i"}, O_i{machine, "O_i"}, dO_i{machine, "dO_i", Gradient}, dQ_i{machine, "dQ_i", Gradient}, l_i{machine, "l_i", Sum}, m_i{machine, "m_i", Maximum},
+                 S_ij{machine, "S_ij", Scores}, P_ij{machine, "P_ij", Weights}, dP_ij{machine, "dP_ij", Gradient}, dS_ij{machine, "dS_ij", Gradient}, D_i{machine, "D_i", RowDot};
             at(10);  Q_i = Q.load(i);  O_i = O.load(i);  dO_i = dO.load(i);  dQ_i = dQ.load(i);  l_i = l.load(i);  m_i = m.load(i);
             at(11);  S_ij = p.scale * (Q_i * T(K_j));
             at(12);  S_ij = mask(S_ij, i, j);

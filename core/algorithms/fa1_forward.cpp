@@ -31,15 +31,15 @@ void run(Machine& machine, const Problem& p) {
     Hbm K{machine, "K", Shape{p.nk, p.d}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm V{machine, "V", Shape{p.nk, p.dv}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm O{machine, "O", Shape{p.n, p.dv}, p.br, Role::Output};
-    Hbm l{machine, "l", Shape{p.n, 1}, p.br, Role::Extra}, m{machine, "m", Shape{p.n, 1}, p.br, Role::Extra};
+    Hbm l{machine, "l", Sum, Shape{p.n, 1}, p.br, Role::Extra}, m{machine, "m", Maximum, Shape{p.n, 1}, p.br, Role::Extra};
 
     at( 2);  O.init(0);  l.init(0);  m.init(-kInf);
     for (int j : at.loop_j(5, K.blocks())) {
         Sram K_j{machine, "K_j"}, V_j{machine, "V_j"};
         at( 6);  K_j = K.load(j);  V_j = V.load(j);
         for (int i : at.loop_i(7, p.first_visible_row_block(j), Q.blocks())) {
-            Sram Q_i{machine, "Q_i"}, O_i{machine, "O_i"}, l_i{machine, "l_i"}, m_i{machine, "m_i"}, S_ij{machine, "S_ij"},
-                 m_ij{machine, "m_ij"}, P_ij{machine, "P_ij"}, l_ij{machine, "l_ij"}, m_new{machine, "m_new"}, l_new{machine, "l_new"};
+            Sram Q_i{machine, "Q_i"}, O_i{machine, "O_i"}, l_i{machine, "l_i", Sum}, m_i{machine, "m_i", Maximum}, S_ij{machine, "S_ij", Scores},
+                 m_ij{machine, "m_ij", Maximum}, P_ij{machine, "P_ij", Weights}, l_ij{machine, "l_ij", Sum}, m_new{machine, "m_new", Maximum}, l_new{machine, "l_new", Sum};
             at( 8);  Q_i = Q.load(i);  O_i = O.load(i);  l_i = l.load(i);  m_i = m.load(i);
             at( 9);  S_ij = mask(p.scale * (Q_i * T(K_j)), i, j);
             at(10);  m_ij = rowmax(S_ij);  P_ij = exp_diff(S_ij, m_ij);  l_ij = rowsum(P_ij);

@@ -34,24 +34,24 @@ void run(Machine& m, const Problem& p) {
     Hbm Q{m, "Q", Shape{p.n, p.d}, p.br, Role::Input}, O{m, "O", Shape{p.n, p.dv}, p.br, Role::Input};
     Hbm K{m, "K", Shape{p.nk, p.d}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm V{m, "V", Shape{p.nk, p.dv}, p.bc, Role::Input, PerHead::KeyValue};
-    Hbm dO{m, "dO", Shape{p.n, p.dv}, p.br, Role::Input}, L{m, "L", Shape{p.n, 1}, p.br, Role::Input};
-    Hbm D{m, "D", Shape{p.n, 1}, p.br, Role::Extra};
-    Hbm dQ{m, "dQ", Shape{p.n, p.d}, p.br, Role::Output};
-    Hbm dK{m, "dK", Shape{p.nk, p.d}, p.bc, Role::Output, PerHead::KeyValue};
-    Hbm dV{m, "dV", Shape{p.nk, p.dv}, p.bc, Role::Output, PerHead::KeyValue};
+    Hbm dO{m, "dO", Gradient, Shape{p.n, p.dv}, p.br, Role::Input}, L{m, "L", LogSum, Shape{p.n, 1}, p.br, Role::Input};
+    Hbm D{m, "D", RowDot, Shape{p.n, 1}, p.br, Role::Extra};
+    Hbm dQ{m, "dQ", Gradient, Shape{p.n, p.d}, p.br, Role::Output};
+    Hbm dK{m, "dK", Gradient, Shape{p.nk, p.d}, p.bc, Role::Output, PerHead::KeyValue};
+    Hbm dV{m, "dV", Gradient, Shape{p.nk, p.dv}, p.bc, Role::Output, PerHead::KeyValue};
 
     at( 3);  dQ.init(0);
     for (int i : at.loop_i(4, Q.blocks())) {
-        Sram O_i{m, "O_i"}, dO_i{m, "dO_i"}, D_i{m, "D_i"};
+        Sram O_i{m, "O_i"}, dO_i{m, "dO_i", Gradient}, D_i{m, "D_i", RowDot};
         O_i = O.load(i);  dO_i = dO.load(i);  D_i = rowsum(hadamard(dO_i, O_i));  D.store(i, D_i);
     }
     for (int j : at.loop_j(5, K.blocks())) {
-        Sram K_j{m, "K_j"}, V_j{m, "V_j"}, dK_j{m, "dK_j"}, dV_j{m, "dV_j"};
+        Sram K_j{m, "K_j"}, V_j{m, "V_j"}, dK_j{m, "dK_j", Gradient}, dV_j{m, "dV_j", Gradient};
         at( 6);  K_j = K.load(j);  V_j = V.load(j);
         at( 7);  dK_j = zeros(m, K_j.shape());  dV_j = zeros(m, V_j.shape());
         for (int i : at.loop_i(8, p.first_visible_row_block(j), Q.blocks())) {
-            Sram Q_i{m, "Q_i"}, dO_i{m, "dO_i"}, L_i{m, "L_i"}, D_i{m, "D_i"}, S_ij{m, "S_ij"}, P_ij{m, "P_ij"},
-                 dP_ij{m, "dP_ij"}, dS_ij{m, "dS_ij"}, dQ_ij{m, "dQ_ij"};
+            Sram Q_i{m, "Q_i"}, dO_i{m, "dO_i", Gradient}, L_i{m, "L_i", LogSum}, D_i{m, "D_i", RowDot}, S_ij{m, "S_ij", Scores}, P_ij{m, "P_ij", Weights},
+                 dP_ij{m, "dP_ij", Gradient}, dS_ij{m, "dS_ij", Gradient}, dQ_ij{m, "dQ_ij", Gradient};
             at( 9);  Q_i = Q.load(i);  dO_i = dO.load(i);  L_i = L.load(i);  D_i = D.load(i);
             at(10);  S_ij = mask(p.score_scale() * (Q_i * T(K_j)), i, j);
             at(11);  P_ij = exp_diff(S_ij, in_base(L_i));

@@ -31,14 +31,14 @@ void run(Machine& m, const Problem& p) {
     Hbm K{m, "K", Shape{p.nk, p.d}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm V{m, "V", Shape{p.nk, p.dv}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm O{m, "O", Shape{p.n, p.dv}, p.br, Role::Output};
-    Hbm L{m, "L", Shape{p.n, 1}, p.br, Role::Extra};
+    Hbm L{m, "L", LogSum, Shape{p.n, 1}, p.br, Role::Extra};
 
     for (int i : at.loop_i(3, Q.blocks())) {
-        Sram Q_i{m, "Q_i"}, O_i{m, "O_i"}, l_i{m, "l_i"}, m_i{m, "m_i"}, L_i{m, "L_i"};
+        Sram Q_i{m, "Q_i"}, O_i{m, "O_i"}, l_i{m, "l_i", Sum}, m_i{m, "m_i", Maximum}, L_i{m, "L_i", LogSum};
         at( 4);  Q_i = Q.load(i);
         at( 5);  O_i = zeros(m, Shape{rows(Q_i).rows, p.dv});  l_i = zeros(m, rows(Q_i));  m_i = fill(m, rows(Q_i), -kInf);
         for (int j : at.loop_j(6, p.visible_blocks(i))) {
-            Sram K_j{m, "K_j"}, V_j{m, "V_j"}, S_ij{m, "S_ij"}, P_ij{m, "P_ij"}, m_old{m, "m_old"};
+            Sram K_j{m, "K_j"}, V_j{m, "V_j"}, S_ij{m, "S_ij", Scores}, P_ij{m, "P_ij", Weights}, m_old{m, "m_old", Maximum};
             at( 7);  K_j = K.load(j);  V_j = V.load(j);
             at( 8);  S_ij = mask(p.score_scale() * (Q_i * T(K_j)), i, j);
             at( 9);  m_old = m_i;  m_i = max(m_old, rowmax(S_ij));  P_ij = exp_diff(S_ij, m_i);

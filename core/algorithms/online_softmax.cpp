@@ -18,11 +18,11 @@ constexpr PseudoLine kLines[] = {
 
 void run(Machine& m_, const Problem& p_) {
     At at{m_};
-    Hbm X{m_, "X", Shape{p_.n, p_.nk}, 1, Role::Input, PerHead::Query, 1};
-    Hbm P{m_, "P", Shape{p_.n, p_.nk}, 1, Role::Output, PerHead::Query, 1};
+    Hbm X{m_, "X", Scores, Shape{p_.n, p_.nk}, 1, Role::Input, PerHead::Query, 1};
+    Hbm P{m_, "P", Weights, Shape{p_.n, p_.nk}, 1, Role::Output, PerHead::Query, 1};
 
     for (int i : at.each_i(1, p_.n)) {
-        Sram x{m_, "x"}, m{m_, "m"}, m_old{m_, "m_old"}, l{m_, "l"}, p{m_, "p"};
+        Sram x{m_, "x", Scores}, m{m_, "m", Maximum}, m_old{m_, "m_old", Maximum}, l{m_, "l", Sum}, p{m_, "p", Weights};
         at(2);  m = fill(m_, Shape{1, 1}, -kInf);  l = zeros(m_, Shape{1, 1});
         for (int j : at.each_j(3, p_.nk)) {
             at(4);  x = X.load(i, j);  m_old = m;  m = max(m_old, x);

@@ -27,10 +27,10 @@ void run(Machine& m, const Problem& p) {
     Hbm O{m, "O", Shape{p.n, p.dv}, 1, Role::Output};
 
     for (int i : at.loop_i(1, Q.blocks())) {
-        Sram Q_i{m, "Q_i"}, O_i{m, "O_i"}, l_i{m, "l_i"}, m_i{m, "m_i"};
+        Sram Q_i{m, "Q_i"}, O_i{m, "O_i"}, l_i{m, "l_i", Sum}, m_i{m, "m_i", Maximum};
         at(2);  Q_i = Q.load(i);  O_i = zeros(m, Shape{1, p.dv});  l_i = zeros(m, Shape{1, 1});  m_i = fill(m, Shape{1, 1}, -kInf);
         for (int j : at.loop_j(3, p.visible_blocks(i))) {
-            Sram K_j{m, "K_j"}, V_j{m, "V_j"}, S_ij{m, "S_ij"}, P_ij{m, "P_ij"}, m_old{m, "m_old"};
+            Sram K_j{m, "K_j"}, V_j{m, "V_j"}, S_ij{m, "S_ij", Scores}, P_ij{m, "P_ij", Weights}, m_old{m, "m_old", Maximum};
             at(4);  K_j = K.load(j);  V_j = V.load(j);  S_ij = mask(p.scale * (Q_i * T(K_j)), i, j);
             at(5);  m_old = m_i;  m_i = max(m_old, rowmax(S_ij));
             at(6);  P_ij = exp_diff(S_ij, m_i);

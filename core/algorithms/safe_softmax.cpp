@@ -20,11 +20,11 @@ constexpr PseudoLine kLines[] = {
 
 void run(Machine& m_, const Problem& p_) {
     At at{m_};
-    Hbm X{m_, "X", Shape{p_.n, p_.nk}, 1, Role::Input, PerHead::Query, 1};
-    Hbm P{m_, "P", Shape{p_.n, p_.nk}, 1, Role::Output, PerHead::Query, 1};
+    Hbm X{m_, "X", Scores, Shape{p_.n, p_.nk}, 1, Role::Input, PerHead::Query, 1};
+    Hbm P{m_, "P", Weights, Shape{p_.n, p_.nk}, 1, Role::Output, PerHead::Query, 1};
 
     for (int i : at.each_i(1, p_.n)) {
-        Sram x{m_, "x"}, m{m_, "m"}, l{m_, "l"}, p{m_, "p"};
+        Sram x{m_, "x", Scores}, m{m_, "m", Maximum}, l{m_, "l", Sum}, p{m_, "p", Weights};
         at(2);  m = fill(m_, Shape{1, 1}, -kInf);
         for (int j : at.each_j(3, p_.nk)) {
             at(4);  x = X.load(i, j);  m = max(m, x);

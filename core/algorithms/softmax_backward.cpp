@@ -20,15 +20,15 @@ constexpr PseudoLine kLines[] = {
 
 void run(Machine& m, const Problem& p) {
     At at{m};
-    Hbm P{m, "P", Shape{p.n, p.nk}, 1, Role::Input};
+    Hbm P{m, "P", Weights, Shape{p.n, p.nk}, 1, Role::Input};
     Hbm O{m, "O", Shape{p.n, p.dv}, 1, Role::Input};
     Hbm V{m, "V", Shape{p.nk, p.dv}, p.nk, Role::Input, PerHead::KeyValue};
-    Hbm dO{m, "dO", Shape{p.n, p.dv}, 1, Role::Input};
-    Hbm dS{m, "dS", Shape{p.n, p.nk}, 1, Role::Output};
+    Hbm dO{m, "dO", Gradient, Shape{p.n, p.dv}, 1, Role::Input};
+    Hbm dS{m, "dS", Gradient, Shape{p.n, p.nk}, 1, Role::Output};
 
     for (int i : at.each_i(1, p.n)) {
-        Sram P_i{m, "P_i"}, dO_i{m, "dO_i"}, O_i{m, "O_i"}, V_t{m, "V"}, dP_i{m, "dP_i"}, J{m, "J"}, dS_J{m, "dS_J"},
-             D_P{m, "D_P"}, D_i{m, "D_i"}, dS_i{m, "dS_i"};
+        Sram P_i{m, "P_i", Weights}, dO_i{m, "dO_i", Gradient}, O_i{m, "O_i"}, V_t{m, "V"}, dP_i{m, "dP_i", Gradient}, J{m, "J"}, dS_J{m, "dS_J", Gradient},
+             D_P{m, "D_P", RowDot}, D_i{m, "D_i", RowDot}, dS_i{m, "dS_i", Gradient};
         at(2);  P_i = P.load(i);  dO_i = dO.load(i);  O_i = O.load(i);  V_t = V.load(0);
         at(3);  dP_i = dO_i * T(V_t);
         at(4);  J = diag_matrix(P_i) - T(P_i) * P_i;

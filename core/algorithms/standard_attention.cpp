@@ -18,8 +18,8 @@ void run(Machine& m, const Problem& p) {
     Stream Q{m, "Q", Shape{p.n, p.d}, Role::Input};
     Stream K{m, "K", Shape{p.nk, p.d}, Role::Input, PerHead::KeyValue};
     Stream V{m, "V", Shape{p.nk, p.dv}, Role::Input, PerHead::KeyValue};
-    Stream S{m, "S", Shape{p.n, p.nk}, Role::Extra};
-    Stream P{m, "P", Shape{p.n, p.nk}, Role::Extra};
+    Stream S{m, "S", Scores, Shape{p.n, p.nk}, Role::Extra};
+    Stream P{m, "P", Weights, Shape{p.n, p.nk}, Role::Extra};
     Stream O{m, "O", Shape{p.n, p.dv}, Role::Output};
 
     at(1);  S = mask(p.scale * (Q * T(K)));

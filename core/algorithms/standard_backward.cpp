@@ -19,12 +19,12 @@ void run(Machine& m, const Problem& p) {
     Stream Q{m, "Q", Shape{p.n, p.d}, Role::Input};
     Stream K{m, "K", Shape{p.nk, p.d}, Role::Input, PerHead::KeyValue};
     Stream V{m, "V", Shape{p.nk, p.dv}, Role::Input, PerHead::KeyValue};
-    Stream P{m, "P", Shape{p.n, p.nk}, Role::Input};
-    Stream dO{m, "dO", Shape{p.n, p.dv}, Role::Input};
-    Stream dP{m, "dP", Shape{p.n, p.nk}, Role::Extra}, dS{m, "dS", Shape{p.n, p.nk}, Role::Extra};
-    Stream dQ{m, "dQ", Shape{p.n, p.d}, Role::Output};
-    Stream dK{m, "dK", Shape{p.nk, p.d}, Role::Output, PerHead::KeyValue};
-    Stream dV{m, "dV", Shape{p.nk, p.dv}, Role::Output, PerHead::KeyValue};
+    Stream P{m, "P", Weights, Shape{p.n, p.nk}, Role::Input};
+    Stream dO{m, "dO", Gradient, Shape{p.n, p.dv}, Role::Input};
+    Stream dP{m, "dP", Gradient, Shape{p.n, p.nk}, Role::Extra}, dS{m, "dS", Gradient, Shape{p.n, p.nk}, Role::Extra};
+    Stream dQ{m, "dQ", Gradient, Shape{p.n, p.d}, Role::Output};
+    Stream dK{m, "dK", Gradient, Shape{p.nk, p.d}, Role::Output, PerHead::KeyValue};
+    Stream dV{m, "dV", Gradient, Shape{p.nk, p.dv}, Role::Output, PerHead::KeyValue};
 
     at(1);  dV.store_or_add_in_group(T(P) * dO);
     at(2);  dP = dO * T(V);

@@ -36,7 +36,7 @@ constexpr const char *kO[] = {"O_w1", "O_w2", "O_w3", "O_w4"}, *kL[] = {"l_w1", 
 // What a warp leaves in SRAM for the others.
 struct Partial {
     Sram O_w, l_w, m_w;
-    Partial(Machine& m, int w) : O_w{m, kO[w]}, l_w{m, kL[w]}, m_w{m, kM[w]} {}
+    Partial(Machine& m, int w) : O_w{m, kO[w]}, l_w{m, kL[w], Sum}, m_w{m, kM[w], Maximum} {}
 };
 
 void run(Machine& m, const Problem& p) {
@@ -45,24 +45,24 @@ void run(Machine& m, const Problem& p) {
     Hbm K{m, "K", Shape{p.nk, p.d}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm V{m, "V", Shape{p.nk, p.dv}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm O{m, "O", Shape{p.n, p.dv}, p.br, Role::Output};
-    Hbm L{m, "L", Shape{p.n, 1}, p.br, Role::Extra};
+    Hbm L{m, "L", LogSum, Shape{p.n, 1}, p.br, Role::Extra};
 
     for (int i : at.loop_i(2, Q.blocks())) {
         Sram Q_i{m, "Q_i"};
-        Registers O_i{m, "O_i"}, l_i{m, "l_i"}, m_i{m, "m_i"}, L_i{m, "L_i"};
+        Registers O_i{m, "O_i"}, l_i{m, "l_i", Sum}, m_i{m, "m_i", Maximum}, L_i{m, "L_i", LogSum};
         at( 3);  Q_i = Q.load(i);
         at( 4);  O_i = zeros(m, Shape{rows(Q_i).rows, p.dv});  l_i = zeros(m, rows(Q_i));  m_i = fill(m, rows(Q_i), -kInf);
         for (int j : at.loop_j(5, p.visible_blocks(i))) {
             Sram K_j{m, "K_j"}, V_j{m, "V_j"};
             Partial of_warp[kWarps] = {{m, 0}, {m, 1}, {m, 2}, {m, 3}};
-            Registers m_old{m, "m_old"};
+            Registers m_old{m, "m_old", Maximum};
             at( 6);  K_j = K.load(j);  V_j = V.load(j);
             const int keys = K_j.shape().rows, working = warps_at_work(p.bc, keys);
             at( 7);  barrier(m);
             for (int w : at.loop_w(8, working)) {
                 auto& [O_w, l_w, m_w] = of_warp[w];
                 const auto [first, count] = share(w, p.bc, keys);
-                Registers S_w{m, "S_w"}, P_w{m, "P_w"}, max_w{m, "max_w"};
+                Registers S_w{m, "S_w", Scores}, P_w{m, "P_w", Weights}, max_w{m, "max_w", Maximum};
                 at( 9);  S_w = mask(p.scale * (Q_i * T(K_j.rows(first, count))), i, j, Part{0, rows(Q_i).rows, first, count});
                 at(10);  max_w = rowmax(S_w);  P_w = exp_diff(S_w, max_w);  m_w = max_w;  l_w = rowsum(P_w);
                 at(11);  O_w = P_w * V_j.rows(first, count);

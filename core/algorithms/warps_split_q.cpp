@@ -33,7 +33,7 @@ constexpr const char *kQ[] = {"Q_w1", "Q_w2", "Q_w3", "Q_w4"}, *kO[] = {"O_w1", 
 
 struct Warp {
     Registers Q_w, O_w, l_w, m_w;
-    Warp(Machine& m, int w) : Q_w{m, kQ[w]}, O_w{m, kO[w]}, l_w{m, kL[w]}, m_w{m, kM[w]} {}
+    Warp(Machine& m, int w) : Q_w{m, kQ[w]}, O_w{m, kO[w]}, l_w{m, kL[w], Sum}, m_w{m, kM[w], Maximum} {}
 };
 
 void run(Machine& m, const Problem& p) {
@@ -42,11 +42,11 @@ void run(Machine& m, const Problem& p) {
     Hbm K{m, "K", Shape{p.nk, p.d}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm V{m, "V", Shape{p.nk, p.dv}, p.bc, Role::Input, PerHead::KeyValue};
     Hbm O{m, "O", Shape{p.n, p.dv}, p.br, Role::Output};
-    Hbm L{m, "L", Shape{p.n, 1}, p.br, Role::Extra};
+    Hbm L{m, "L", LogSum, Shape{p.n, 1}, p.br, Role::Extra};
 
     for (int i : at.loop_i(2, Q.blocks())) {
         Sram Q_i{m, "Q_i"};
-        Registers O_i{m, "O_i"}, L_i{m, "L_i"};
+        Registers O_i{m, "O_i"}, L_i{m, "L_i", LogSum};
         Warp warps[kWarps] = {{m, 0}, {m, 1}, {m, 2}, {m, 3}};
         at( 3);  Q_i = Q.load(i);
         const int working = warps_at_work(p.br, Q_i.shape().rows);
@@ -63,7 +63,7 @@ void run(Machine& m, const Problem& p) {
             for (int w : at.loop_w(10, working)) {
                 auto& [Q_w, O_w, l_w, m_w] = warps[w];
                 const Part part{share(w, p.br, Q_i.shape().rows).first, Q_w.shape().rows, 0, K_j.shape().rows};
-                Registers S_w{m, "S_w"}, P_w{m, "P_w"}, m_old{m, "m_old"};
+                Registers S_w{m, "S_w", Scores}, P_w{m, "P_w", Weights}, m_old{m, "m_old", Maximum};
                 at(11);  S_w = mask(p.scale * (Q_w * T(K_j)), i, j, part);
                 at(12);  m_old = m_w;  m_w = max(m_old, rowmax(S_w));  P_w = exp_diff(S_w, m_w);
                          l_w = diag(rescale(m_old, m_w)) * l_w + rowsum(P_w);
@@ -73,7 +73,7 @@ void run(Machine& m, const Problem& p) {
         }
         for (int w : at.loop_w(15, working)) {
             auto& [Q_w, O_w, l_w, m_w] = warps[w];
-            Registers L_w{m, "L_w"};
+            Registers L_w{m, "L_w", LogSum};
             at(16);  O_w = inv(diag(l_w)) * O_w;  L_w = m_w + log(l_w);
                      O_i = w == 0 ? static_cast<Value>(O_w) : stack(O_i, O_w);  L_i = w == 0 ? static_cast<Value>(L_w) : stack(L_i, L_w);
         }

@@ -127,7 +127,9 @@ SectionReader::SectionReader(std::string_view bytes, const std::string& name, st
     if (const std::uint32_t version = file_.u32(); version != kSectionsVersion)
         throw Error(fmt::format("{}: byte {}: expected format version {}, found {}", quoted(name, 200), kMagic.size(),
                                 kSectionsVersion, version),
-                    version > kSectionsVersion ? "it was written by a newer flashstep: update yours" : kDamaged);
+                    version > kSectionsVersion ? "it was written by a newer flashstep: update yours"
+                    : version > 0              ? "it was written by an older flashstep: save it again"
+                                               : kDamaged);
     const std::size_t start = file_.offset();
     if (const std::string_view found = file_.raw(content.size()); found != content)
         file_.refuse(start, fmt::format("expected content {}, found {}", quoted(content), quoted(found)));

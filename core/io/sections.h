@@ -10,7 +10,7 @@
 namespace flashstep::io {
 
 // The version that is written, and the newest that is read.
-constexpr std::uint32_t kSectionsVersion = 1;
+constexpr std::uint32_t kSectionsVersion = 2;
 
 // Puts values at the end of some bytes.
 class ByteWriter {

@@ -22,6 +22,10 @@ inline constexpr std::array kCodes<Space> = {Space::Hbm, Space::Sram};
 template <>
 inline constexpr std::array kCodes<Role> = {Role::Input, Role::Output, Role::Extra};
 template <>
+inline constexpr std::array kCodes<TensorKind> = {TensorKind::Operand, TensorKind::Scores,   TensorKind::Weights,
+                                                  TensorKind::Maximum, TensorKind::Sum,      TensorKind::LogSum,
+                                                  TensorKind::RowDot,  TensorKind::Gradient, TensorKind::Mask};
+template <>
 inline constexpr std::array kCodes<PerHead> = {PerHead::Query, PerHead::KeyValue, PerHead::Shared};
 template <>
 inline constexpr std::array kCodes<TouchKind> = {TouchKind::Load, TouchKind::Store, TouchKind::Init, TouchKind::Read,
@@ -59,8 +63,8 @@ void fields(A& archive, T& memory) {
 
 template <typename A, Is<Tensor> T>
 void fields(A& archive, T& tensor) {
-    auto& [name, space, role, per, rows, cols, block_rows, block_cols, element_bytes, registers] = tensor;
-    archive(name, space, role, per, rows, cols, block_rows, block_cols, element_bytes, registers);
+    auto& [name, kind, space, role, per, rows, cols, block_rows, block_cols, element_bytes, registers] = tensor;
+    archive(name, kind, space, role, per, rows, cols, block_rows, block_cols, element_bytes, registers);
 }
 
 template <typename A, Is<Touch> T>

@@ -26,7 +26,11 @@ Json memory_json(const Memory& memory) {
 Json tensor_json(const Tensor& tensor) {
     constexpr std::array kRoles = {"input", "output", "extra"};
     constexpr std::array kPer = {"query head", "key/value head", "problem"};
-    Json json = {{"name", tensor.name}, {"space", tensor.space == Space::Hbm ? "hbm" : "sram"}};
+    constexpr std::array kKinds = {"operand",     "scores",          "weights",  "maximum", "sum",
+                                   "log-sum-exp", "row dot product", "gradient", "mask"};
+    Json json = {{"name", tensor.name},
+                 {"kind", kKinds[static_cast<std::size_t>(tensor.kind)]},
+                 {"space", tensor.space == Space::Hbm ? "hbm" : "sram"}};
     if (tensor.space == Space::Hbm) {
         json["role"] = kRoles[static_cast<std::size_t>(tensor.role)];
         json["per"] = kPer[static_cast<std::size_t>(tensor.per)];

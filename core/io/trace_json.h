@@ -9,7 +9,8 @@ namespace flashstep::io {
 Json problem_json(const Problem& problem);
 
 // {"hbm": {"read", "write", "init", "by_tensor"}, "sram": {"read", "write", "peak"}, "flops": {"matmul", "other",
-// "exp"}, "barriers", "memory": {"inputs", "outputs", "extra"}, "steps"}; sram's values are null where they are not modelled.
+// "exp"}, "barriers", "memory": {"inputs", "outputs", "extra"}, "steps"}; sram's values are null where they are not
+// modelled.
 Json count_json(const Counts& counts);
 
 // Every step with its loop indices, movements, written values and running totals; step 0 writes the inputs.

@@ -160,3 +160,41 @@ TEST_CASE("memory is what is allocated: K and V by kv head, S and P only in stan
     CHECK(standard.inputs == fa2.inputs);
     CHECK(standard.extra == 4 * 2 * 8 * 8 * 16);
 }
+
+TEST_CASE("what a tensor is follows from its kind, not from its name") {
+    Problem p;
+    p.dtype = DType::Fp16;
+    Machine machine(Mode::Count, p);
+    At at{machine};
+    at(1);
+    {
+        Sram lse{machine, "lse", TensorKind::LogSum}, m1{machine, "m1", TensorKind::Operand};
+        lse = zeros(machine, {3, 1});
+        CHECK(machine.totals().traffic.sram_write == 3 * 4);
+        m1 = zeros(machine, {3, 1});
+        CHECK(machine.totals().traffic.sram_write == 3 * 4 + 3 * 2);
+    }
+    for (const TensorKind kind :
+         {TensorKind::Operand, TensorKind::Weights, TensorKind::Sum, TensorKind::RowDot, TensorKind::Gradient})
+        CHECK_FALSE(may_be_hidden(kind));
+}
+
+TEST_CASE("every algorithm says what its tensors are as the papers' names do") {
+    const auto expected = [](const std::string& name) {
+        const std::string stem = name.substr(0, name.find('_'));
+        if (stem.size() > 1 && stem[0] == 'd') return TensorKind::Gradient;
+        if (stem == "S" || stem == "X" || stem == "x") return TensorKind::Scores;
+        if (stem == "P" || stem == "p") return TensorKind::Weights;
+        if (stem == "m" || stem == "max") return TensorKind::Maximum;
+        if (stem == "l") return TensorKind::Sum;
+        if (stem == "L") return TensorKind::LogSum;
+        if (stem == "D") return TensorKind::RowDot;
+        return stem == "M" ? TensorKind::Mask : TensorKind::Operand;
+    };
+    for (const Algorithm& algorithm : algorithms())
+        for (const Tensor& tensor : record(algorithm, Problem{}, make_inputs(Problem{})).tensors) {
+            CAPTURE(algorithm.id);
+            CAPTURE(tensor.name);
+            CHECK(tensor.kind == expected(tensor.name));
+        }
+}

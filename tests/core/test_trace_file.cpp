@@ -4,8 +4,8 @@
 #include "core/io/file.h"
 #include "gpu/run.h"
 #include "lab/presets.h"
-#include "tests/program.h"
 #include "tests/core/trace_file_tools.h"
+#include "tests/program.h"
 
 using namespace flashstep;
 using namespace flashstep::testing;
@@ -132,7 +132,7 @@ TEST_CASE("a name that could not be read back is refused when it is written") {
 TEST_CASE("the format stays as it is: the first bytes and the checksum of a file") {
     const std::string bytes = io::kernel_run_bytes({});
     CHECK(bytes.substr(0, 16) == std::string("\x89"
-                                             "FST\r\n\x1a\n\x01\0\0\0KRUN",
+                                             "FST\r\n\x1a\n\x02\0\0\0KRUN",
                                              16));
     CHECK(bytes.ends_with("END " + as_bytes(crc32("END " + std::string(8, '\0')), 4) + std::string(8, '\0')));
     CHECK(crc32("123456789") == 0xcbf43926);  // the check value of CRC-32
@@ -153,8 +153,9 @@ TEST_CASE("what is no trace file of this version is refused with what it is") {
         {"1,2,3\n", {"byte 0: ", "found '1,2,'", "--save"}},
         {with(0, "\x93NUM"), {"byte 0: ", "NUM", "--save"}},
         {std::string(good).replace(4, 2, "\n"), {"byte 4: ", "line ends"}},
-        {with(8, std::string("\x02\0\0\0", 4)), {"byte 8: ", "version 1, found 2", "newer flashstep: update yours"}},
-        {with(8, std::string("\0\0\0\0", 4)), {"byte 8: ", "version 1, found 0", "damaged"}},
+        {with(8, std::string("\x03\0\0\0", 4)), {"byte 8: ", "version 2, found 3", "newer flashstep: update yours"}},
+        {with(8, std::string("\x01\0\0\0", 4)), {"byte 8: ", "version 2, found 1", "older flashstep: save it again"}},
+        {with(8, std::string("\0\0\0\0", 4)), {"byte 8: ", "version 2, found 0", "damaged"}},
         {with(12, "KRUN"), {"byte 12: ", "expected content 'TRCE', found 'KRUN'"}},
         {with(16, "TENS"), {"byte 16: ", "expected section 'HEAD', found 'TENS'"}},
         {with(20, "zzzz"), {"byte 20: ", "checksum 7a7a7a7a of section 'HEAD'"}},

@@ -29,10 +29,10 @@ inline bool same(double a, double b) {
 
 // Each names all members, so that a new one does not compile until it is compared.
 inline bool equal(const Tensor& x, const Tensor& y) {
-    const auto& [name, space, role, per, rows, cols, block_rows, block_cols, element_bytes, registers] = x;
-    return name == y.name && space == y.space && role == y.role && per == y.per && rows == y.rows && cols == y.cols &&
-           block_rows == y.block_rows && block_cols == y.block_cols && element_bytes == y.element_bytes &&
-           registers == y.registers;
+    const auto& [name, kind, space, role, per, rows, cols, block_rows, block_cols, element_bytes, registers] = x;
+    return name == y.name && kind == y.kind && space == y.space && role == y.role && per == y.per && rows == y.rows &&
+           cols == y.cols && block_rows == y.block_rows && block_cols == y.block_cols &&
+           element_bytes == y.element_bytes && registers == y.registers;
 }
 inline bool equal(const Step& x, const Step& y) {
     const auto& [line, i, j, w, rows_outer, head, touch_begin, touch_end, version_begin, version_end, sram_bytes,
