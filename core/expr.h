@@ -10,34 +10,42 @@
 
 namespace flashstep {
 
+// What each of them is stands in core/ops, a file each. Append only: a trace file holds their numbers.
 enum class Op {
-    Leaf,        // a recorded version of a tensor (Expr::version)
-    Input,       // given, not computed
-    Fill,        // every element is Expr::number
-    MatMul,      // A B
-    Transpose,   // A^T
-    Scale,       // number * A
-    Add,         // A + B; B may be a row, broadcast over A's rows
-    Sub,         // A - B
-    Mul,         // A o B, element by element
-    Div,         // A / B, and 0 where B is 0; B may be a column
-    Max,         // element by element
-    RowMax,      // column of the rows' maxima
-    RowSum,      // column of the rows' sums
-    ExpDiff,     // e^(A - B) with e^(-inf - -inf) = 0; B may be a column, broadcast over A's columns
-    Exp2Diff,    // 2^(A - B), the same way
-    Exp,         // e^A, guarding nothing
-    Log,         // natural logarithm
-    Reciprocal,  // 1 / A, inf where A is 0
-    Replace,     // A, and number where A is -inf
-    ToHalf,      // A rounded to fp16
-    PadRows,     // A with zero rows below, up to `rows`
-    Part,        // the `rows` x `cols` of A that start at row0, col0
-    Stack,       // A above B
-    DiagMatrix,  // square matrix with the row A on its diagonal
-    DiagMul,     // diag(A) B with a column A: row r of B times A[r]
-    Inverse,     // 1 / A, and 0 where A is 0
-    Mask,        // A where the problem's mask shows the key, -inf elsewhere
+    Leaf,
+    Input,
+    Fill,
+    MatMul,
+    Transpose,
+    Scale,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Max,
+    RowMax,
+    RowSum,
+    ExpDiff,
+    Exp,
+    Log,
+    Reciprocal,
+    Replace,
+    ToHalf,
+    PadRows,
+    DiagMatrix,
+    DiagMul,
+    Inverse,
+    Mask,
+    Exp2Diff,
+    Part,
+    Stack,
+    Count,  // how many there are
+};
+constexpr int kOperations = static_cast<int>(Op::Count);
+
+struct Shape {
+    int rows = 0, cols = 0;
+    bool operator==(const Shape&) const = default;
 };
 
 // A node of Trace::exprs. Operands are indices into it; -1 where the operation has none.

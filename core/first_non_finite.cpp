@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "core/ops/operation.h"
+
 namespace flashstep {
 namespace {
 
@@ -18,22 +20,14 @@ class Search {
     // other versions handed it on, or if it says what a mask says.
     std::optional<Op> origin(int index, int r, int c) {
         const Expr& e = trace_.exprs[index];
-        switch (e.op) {
-            case Op::Leaf:
-            case Op::Input:
-            case Op::Fill:
-                return std::nullopt;
-            case Op::Mask:
-                if (!trace_.problem.visible(e.row0 + r, e.col0 + c)) return std::nullopt;
-                break;
-            case Op::Log:
-                if (value(e.a)(r, c) == 0) return std::nullopt;  // the sum of a row that sees no key
-                break;
-            default:
-                break;
-        }
+        const Operation& operation = flashstep::operation(e.op);
+        if (operation.operands == 0) return std::nullopt;
+        if (operation.meant && operation.meant(e, trace_.problem, value(e.a), r, c)) return std::nullopt;
         bool from_infinity = false, from_nan = false;
-        for (const auto& [operand, row, col] : operands(e, r, c)) {
+        for (const Element& element : operation.elements(e, shape_of(e.a), r, c)) {
+            const int operand = element.of == Element::A ? e.a : e.b;  // a column or a row may be spread
+            const int row = shape_of(operand).rows == 1 ? 0 : element.row;
+            const int col = shape_of(operand).cols == 1 ? 0 : element.col;
             const double x = value(operand)(row, col);
             if (std::isfinite(x)) continue;
             if (const auto deeper = origin(operand, row, col)) return deeper;
@@ -60,44 +54,7 @@ class Search {
     }
 
   private:
-    struct Element {
-        int expr, row, col;
-    };
-
-    // The elements that (r, c) of an operation's result is made of.
-    std::vector<Element> operands(const Expr& e, int r, int c) const {
-        std::vector<Element> all;
-        const auto add = [&](int operand, int row, int col) {  // columns and rows are broadcast
-            const Expr& of = trace_.exprs[operand];
-            all.push_back({operand, of.rows == 1 ? 0 : row, of.cols == 1 ? 0 : col});
-        };
-        const int terms = trace_.exprs[e.a].cols;
-        switch (e.op) {
-            case Op::Transpose:
-                add(e.a, c, r);
-                break;
-            case Op::Part:
-                add(e.a, r + e.row0, c + e.col0);
-                break;
-            case Op::Stack:
-                r < trace_.exprs[e.a].rows ? add(e.a, r, c) : add(e.b, r - trace_.exprs[e.a].rows, c);
-                break;
-            case Op::DiagMatrix:
-                add(e.a, 0, c);
-                break;
-            case Op::MatMul:
-                for (int k = 0; k < terms; ++k) add(e.a, r, k), add(e.b, k, c);
-                break;
-            case Op::RowMax:
-            case Op::RowSum:
-                for (int k = 0; k < terms; ++k) add(e.a, r, k);
-                break;
-            default:
-                add(e.a, r, c);
-                if (e.b >= 0) add(e.b, r, c);
-        }
-        return all;
-    }
+    Shape shape_of(int index) const { return {trace_.exprs[index].rows, trace_.exprs[index].cols}; }
 
     const Trace& trace_;
     std::map<int, Matrix> values_;  // by expression
@@ -134,21 +91,7 @@ std::string cause_text(const Trace& trace, const NonFinite& found) {
         case NonFinite::Cause::Computed:
             break;
     }
-    switch (found.op) {
-        case Op::MatMul:
-        case Op::RowSum:
-            return fmt::format("a sum overflows {}", exact ? "double" : "fp32");
-        case Op::ExpDiff:
-        case Op::Exp2Diff:
-        case Op::Exp:
-            return fmt::format("an exponential overflows {}", exact ? "double" : "fp32");
-        case Op::Div:
-        case Op::Reciprocal:
-        case Op::Inverse:
-            return "a division by zero or by almost zero";
-        default:
-            return fmt::format("an operation overflows {}, or meets infinities", exact ? "double" : "fp32");
-    }
+    return fmt::format(fmt::runtime(operation(found.op).overflow.en), exact ? "double" : "fp32");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/ops/operation.h"
+
 namespace flashstep {
 namespace {
 
@@ -83,6 +85,12 @@ Value Machine::load_mask(int i, int j, const Part* part) {
     }
     touch_hbm(TouchKind::Load, mask_tensor_, block, -1, size(value.shape) * info.element_bytes, version);
     return value;
+}
+
+void Machine::count(const Cost& cost) {
+    totals_.traffic.flops_matmul += cost.matmul;
+    totals_.traffic.flops_other += cost.other;
+    totals_.traffic.flops_exp += cost.exp;
 }
 
 void Machine::begin_head(int head) {

@@ -17,16 +17,12 @@ namespace flashstep {
 // Record computes and stores every version of every tile. Count runs the same code on shapes alone.
 enum class Mode { Record, Count };
 
-struct Shape {
-    int rows = 0, cols = 0;
-    bool operator==(const Shape&) const = default;
-};
-
 // A part of a tile.
 struct Part {
     int row0, rows, col0, cols;
 };
 
+struct Cost;  // core/ops/operation.h
 class Machine;
 
 // An unnamed temporary. In Count mode it is a shape only; in Record mode `data` lives to the end of the step.
@@ -92,12 +88,7 @@ class Machine {
         if (recording()) return recorded(expr, a, b);
         return {this, {expr.rows, expr.cols}, nullptr, -1};
     }
-    void count_matmul(std::int64_t flops) { totals_.traffic.flops_matmul += flops; }
-    void count_other(std::int64_t flops) { totals_.traffic.flops_other += flops; }
-    void count_exp(std::int64_t exps) {
-        totals_.traffic.flops_exp += exps;
-        totals_.traffic.flops_other += exps;
-    }
+    void count(const Cost& cost);
     void count_barrier() { ++totals_.traffic.barriers; }
     void jump(const Totals& delta, std::int64_t times) { totals_.add_scaled(delta, times); }
     void stop_modelling_sram() { trace_.sram_modelled = false; }

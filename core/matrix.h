@@ -20,5 +20,6 @@ std::optional<DType> dtype_from_name(std::string_view text);  // nullopt: no suc
 int element_bytes(DType dtype);                               // 4, 4, 2, 2 (exact counts as 4)
 double round_to(double value, DType dtype);                   // round to nearest even; Exact returns the value
 void round_all(Matrix& values, DType dtype);
+constexpr bool is_16_bit(DType dtype) { return dtype == DType::Fp16 || dtype == DType::Bf16; }
 
 }  // namespace flashstep

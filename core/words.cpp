@@ -4,57 +4,62 @@
 #include <numbers>
 
 #include "core/machine.h"
+#include "core/ops/operation.h"
 
 namespace flashstep {
 namespace {
-
-std::int64_t size(const Value& value) { return std::int64_t{value.shape.rows} * value.shape.cols; }
 
 [[noreturn]] void refuse(const char* word, const Value& a, const Value& b) {
     throw Error(fmt::format("line {}: {} of {} x {} and {} x {}", a.machine->line(), word, a.shape.rows, a.shape.cols,
                             b.shape.rows, b.shape.cols));
 }
 
-// An operation with one result element per element of `a`; b is null, as large as a, a column or a row.
-Value elementwise(Op op, const char* word, const Value& a, const Value* b, double number = 0) {
-    if (b && !(b->shape == a.shape) && !(b->shape == Shape{a.shape.rows, 1}) && !(b->shape == Shape{1, a.shape.cols}))
-        refuse(word, a, *b);
-    return a.machine->value({.op = op, .number = number, .rows = a.shape.rows, .cols = a.shape.cols}, &a, b);
+// An operation on values that stand in for what the papers write: it costs nothing.
+Value uncounted(const Expr& e, const Value& a, const Value* b = nullptr) { return a.machine->value(e, &a, b); }
+
+// An operation of the papers.
+Value counted(const Expr& e, const Value& a, const Value* b = nullptr) {
+    a.machine->count(operation(e.op).cost(a.shape, b ? b->shape : Shape{}));
+    return uncounted(e, a, b);
 }
 
-Value counted(Op op, const char* word, const Value& a, const Value* b, double number = 0) {
-    a.machine->count_other(size(a));
-    return elementwise(op, word, a, b, number);
+// One result element per element of `a`; b is as large as a, a column or a row.
+Expr like(const Value& a, Op op, double number = 0) {
+    return {.op = op, .number = number, .rows = a.shape.rows, .cols = a.shape.cols};
+}
+
+Value each(Op op, const Value& a, const Value& b) {
+    if (!(b.shape == a.shape) && !(b.shape == Shape{a.shape.rows, 1}) && !(b.shape == Shape{1, a.shape.cols}))
+        refuse(operation(op).name, a, b);
+    return counted(like(a, op), a, &b);
 }
 
 // e^(a - b) as the algorithms mean it.
 Value exponential_of_difference(const Value& a, const Value& b) {
-    a.machine->count_exp(size(a));
-    return counted(a.machine->problem().base2 ? Op::Exp2Diff : Op::ExpDiff, "difference", a, &b);
+    return each(a.machine->problem().base2 ? Op::Exp2Diff : Op::ExpDiff, a, b);
 }
 
-Value replace_minus_inf(const Value& a, double number) { return elementwise(Op::Replace, "guard", a, nullptr, number); }
+Value replace_minus_inf(const Value& a, double number) { return uncounted(like(a, Op::Replace, number), a); }
 
 }  // namespace
 
 Value operator*(const Value& a, const Value& b) {
     if (a.shape.cols != b.shape.rows) refuse("product", a, b);
-    a.machine->count_matmul(2 * size(a) * b.shape.cols);
-    return a.machine->value({.op = Op::MatMul, .rows = a.shape.rows, .cols = b.shape.cols}, &a, &b);
+    return counted({.op = Op::MatMul, .rows = a.shape.rows, .cols = b.shape.cols}, a, &b);
 }
 
 Value operator*(double factor, const Value& a) {
-    return counted(Op::Scale, "scale", a, nullptr, a.machine->meaning(Word::Scale) == Meaning::One ? 1 : factor);
+    return counted(like(a, Op::Scale, a.machine->meaning(Word::Scale) == Meaning::One ? 1 : factor), a);
 }
-Value operator+(const Value& a, const Value& b) { return counted(Op::Add, "sum", a, &b); }
+Value operator+(const Value& a, const Value& b) { return each(Op::Add, a, b); }
 Value operator-(const Value& a, const Value& b) {
     if (a.machine->meaning(Word::Subtract) == Meaning::Left) return a;
-    return counted(Op::Sub, "difference", a, &b);
+    return each(Op::Sub, a, b);
 }
-Value hadamard(const Value& a, const Value& b) { return counted(Op::Mul, "element-wise product", a, &b); }
-Value operator/(const Value& a, const Value& b) { return counted(Op::Div, "quotient", a, &b); }
+Value hadamard(const Value& a, const Value& b) { return each(Op::Mul, a, b); }
+Value operator/(const Value& a, const Value& b) { return each(Op::Div, a, b); }
 Value max(const Value& a, const Value& b) {
-    const Value right = counted(Op::Max, "max", a, &b);
+    const Value right = each(Op::Max, a, b);
     switch (a.machine->meaning(Word::Max)) {
         case Meaning::Zero:
             return zeros(*a.machine, a.shape);
@@ -65,26 +70,15 @@ Value max(const Value& a, const Value& b) {
     }
 }
 
-Value T(const Value& a) {
-    return a.machine->value({.op = Op::Transpose, .rows = a.shape.cols, .cols = a.shape.rows}, &a, nullptr);
-}
+Value T(const Value& a) { return uncounted({.op = Op::Transpose, .rows = a.shape.cols, .cols = a.shape.rows}, a); }
 
-Value rowmax(const Value& a) {
-    a.machine->count_other(size(a));
-    return a.machine->value({.op = Op::RowMax, .rows = a.shape.rows, .cols = 1}, &a, nullptr);
-}
+Value rowmax(const Value& a) { return counted({.op = Op::RowMax, .rows = a.shape.rows, .cols = 1}, a); }
 
-Value rowsum(const Value& a) {
-    a.machine->count_other(size(a));
-    return a.machine->value({.op = Op::RowSum, .rows = a.shape.rows, .cols = 1}, &a, nullptr);
-}
+Value rowsum(const Value& a) { return counted({.op = Op::RowSum, .rows = a.shape.rows, .cols = 1}, a); }
 
-Value exp(const Value& a) {
-    a.machine->count_exp(size(a));
-    return elementwise(Op::Exp, "exp", a, nullptr);
-}
+Value exp(const Value& a) { return counted(like(a, Op::Exp), a); }
 
-Value log(const Value& a) { return counted(Op::Log, "log", a, nullptr); }
+Value log(const Value& a) { return counted(like(a, Op::Log), a); }
 
 Value exp_diff(const Value& a, const Value& b) {
     if (a.machine->meaning(Word::ExpDiff) == Meaning::TileMaximum) return exponential_of_difference(a, rowmax(a));
@@ -93,7 +87,7 @@ Value exp_diff(const Value& a, const Value& b) {
 
 Value diag_matrix(const Value& row) {
     if (row.shape.rows != 1) refuse("diagonal matrix", row, row);
-    return row.machine->value({.op = Op::DiagMatrix, .rows = row.shape.cols, .cols = row.shape.cols}, &row, nullptr);
+    return uncounted({.op = Op::DiagMatrix, .rows = row.shape.cols, .cols = row.shape.cols}, row);
 }
 
 Value rescale(const Value& m_old, const Value& m_new) {
@@ -102,9 +96,9 @@ Value rescale(const Value& m_old, const Value& m_new) {
         case Meaning::One:
             return fill(*m_old.machine, m_old.shape, 1);
         case Meaning::Inverse:
-            return elementwise(Op::Reciprocal, "inverse", right, nullptr);
+            return uncounted(like(right, Op::Reciprocal), right);
         case Meaning::GuardedInverse:
-            return elementwise(Op::Inverse, "inverse", right, nullptr);
+            return uncounted(like(right, Op::Inverse), right);
         default:
             return right;
     }
@@ -138,16 +132,16 @@ Value mask(const Value& scores, int i, int j, const Part& part) { return mask_pa
 Value mask(const Value& scores) { return mask(scores, 0, 0); }
 
 Value in_base(const Value& L) {
-    return L.machine->problem().base2 ? counted(Op::Scale, "scale", L, nullptr, std::numbers::log2e) : L;
+    return L.machine->problem().base2 ? counted(like(L, Op::Scale, std::numbers::log2e), L) : L;
 }
 Value natural(const Value& m) {
-    return m.machine->problem().base2 ? counted(Op::Scale, "scale", m, nullptr, std::numbers::ln2) : m;
+    return m.machine->problem().base2 ? counted(like(m, Op::Scale, std::numbers::ln2), m) : m;
 }
 
 Value stack(const Value& above, const Value& below) {
     if (above.shape.cols != below.shape.cols) refuse("stack", above, below);
-    return above.machine->value(
-        {.op = Op::Stack, .rows = above.shape.rows + below.shape.rows, .cols = above.shape.cols}, &above, &below);
+    return uncounted({.op = Op::Stack, .rows = above.shape.rows + below.shape.rows, .cols = above.shape.cols}, above,
+                     &below);
 }
 
 Value softmax(const Value& scores) {
@@ -170,13 +164,12 @@ Diagonal diag(Value column) {
     return {std::move(column)};
 }
 
-Diagonal inv(Diagonal diagonal) { return {counted(Op::Inverse, "inverse", diagonal.column, nullptr)}; }
+Diagonal inv(Diagonal diagonal) { return {counted(like(diagonal.column, Op::Inverse), diagonal.column)}; }
 
 Value operator*(const Diagonal& factor, const Value& a) {
     const Value& column = factor.column;
     if (column.shape.rows != a.shape.rows) refuse("diagonal product", column, a);
-    a.machine->count_other(size(a));
-    return a.machine->value({.op = Op::DiagMul, .rows = a.shape.rows, .cols = a.shape.cols}, &column, &a);
+    return counted({.op = Op::DiagMul, .rows = a.shape.rows, .cols = a.shape.cols}, column, &a);
 }
 
 }  // namespace flashstep

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/ops/operation.h"
+
 namespace flashstep::io {
 namespace {
 
@@ -37,28 +39,6 @@ class Checker {
         if (!ok) need(false, k, expected, std::to_string(found));
     }
 
-    static int operands(Op op) {
-        switch (op) {
-            case Op::Leaf:
-            case Op::Input:
-            case Op::Fill:
-                return 0;
-            case Op::MatMul:
-            case Op::Add:
-            case Op::Sub:
-            case Op::Mul:
-            case Op::Div:
-            case Op::Max:
-            case Op::ExpDiff:
-            case Op::Exp2Diff:
-            case Op::DiagMul:
-            case Op::Stack:
-                return 2;
-            default:
-                return 1;
-        }
-    }
-
     // An operand was made before; what is given has a version, and is read through a leaf.
     const Expr& operand(std::size_t k, int index) const {
         need(index >= 0 && index < static_cast<int>(k), k, "an operand that was made before", index);
@@ -73,7 +53,8 @@ class Checker {
              fmt::format("a shape with 1 to {} elements", most_elements_), fmt::format("{} x {}", e.rows, e.cols));
         need(e.row0 >= 0 && e.row0 <= kMaxRows, k, "a first row from 0 up", e.row0);
         need(e.col0 >= 0 && e.col0 <= kMaxRows, k, "a first column from 0 up", e.col0);
-        const int count = operands(e.op);
+        const Operation& operation = flashstep::operation(e.op);
+        const int count = operation.operands;
         if (count < 1) need(e.a == -1, k, "no operand", e.a);
         if (count < 2) need(e.b == -1, k, "no second operand", e.b);
         if (e.op == Op::Leaf)
@@ -83,14 +64,13 @@ class Checker {
         if (count == 0) return;
         const Expr& a = operand(k, e.a);
         const Expr& b = count == 2 ? operand(k, e.b) : a;
-        need(shapes_fit(e, a, b), k, "operands whose shapes fit the operation",
+        need(operation.fits(e, a, b), k, "operands whose shapes fit the operation",
              fmt::format("{} x {} and {} x {} for {} x {}", a.rows, a.cols, b.rows, b.cols, e.rows, e.cols));
 
         const Size& left = sizes_[static_cast<std::size_t>(e.a)];
         const Size right = count == 2 ? sizes_[static_cast<std::size_t>(e.b)] : Size{0, 0};
-        const bool sum = e.op == Op::MatMul || e.op == Op::RowSum || e.op == Op::RowMax;
         sizes_[k].depth = 1 + std::max(left.depth, right.depth);
-        sizes_[k].terms = 1 + (sum ? kTermsOfSum : 1) * (left.terms + right.terms);
+        sizes_[k].terms = 1 + (operation.many_terms ? kTermsOfSum : 1) * (left.terms + right.terms);
         need(sizes_[k].depth <= kMostDepth, k, fmt::format("a tree at most {} deep", kMostDepth), "a deeper one");
         need(sizes_[k].terms <= kMostTerms, k, fmt::format("a tree of at most {} terms", kMostTerms), sizes_[k].terms);
     }
@@ -104,51 +84,6 @@ class Checker {
         need(v.rows == e.rows && v.cols == e.cols, k, fmt::format("the shape of its version, {} x {}", v.rows, v.cols),
              fmt::format("{} x {}", e.rows, e.cols));
         need(v.expr < static_cast<int>(k), k, "a version of an expression before this one", v.expr);
-    }
-
-    static bool shapes_fit(const Expr& e, const Expr& a, const Expr& b) {
-        const bool as_a = e.rows == a.rows && e.cols == a.cols;
-        switch (e.op) {
-            case Op::Leaf:
-            case Op::Input:
-            case Op::Fill:
-                return true;
-            case Op::MatMul:
-                return a.cols == b.rows && e.rows == a.rows && e.cols == b.cols;
-            case Op::Transpose:
-                return e.rows == a.cols && e.cols == a.rows;
-            case Op::Add:
-            case Op::Sub:
-            case Op::Mul:
-            case Op::Div:
-            case Op::Max:
-            case Op::ExpDiff:
-            case Op::Exp2Diff:  // b as large as a, a column, a row or one number
-                return as_a && (b.rows == a.rows || b.rows == 1) && (b.cols == a.cols || b.cols == 1);
-            case Op::RowMax:
-            case Op::RowSum:
-                return e.rows == a.rows && e.cols == 1;
-            case Op::PadRows:
-                return e.rows >= a.rows && e.cols == a.cols;
-            case Op::Part:
-                return e.rows <= a.rows - e.row0 && e.cols <= a.cols - e.col0;
-            case Op::Stack:
-                return e.cols == a.cols && e.cols == b.cols && e.rows == std::int64_t{a.rows} + b.rows;
-            case Op::DiagMatrix:
-                return a.rows == 1 && e.rows == a.cols && e.cols == a.cols;
-            case Op::DiagMul:
-                return a.cols == 1 && a.rows == b.rows && e.rows == b.rows && e.cols == b.cols;
-            case Op::Scale:
-            case Op::Exp:
-            case Op::Log:
-            case Op::Reciprocal:
-            case Op::Replace:
-            case Op::ToHalf:
-            case Op::Inverse:
-            case Op::Mask:
-                return as_a;
-        }
-        return false;
     }
 
     const Trace& t_;

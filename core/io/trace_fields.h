@@ -37,11 +37,11 @@ inline constexpr std::array kCodes<DType> = {DType::Exact, DType::Fp32, DType::F
 template <>
 inline constexpr std::array kCodes<Where> = {Where::Host, Where::LiveCuda, Where::Recorded};
 template <>
-inline constexpr std::array kCodes<Op> = {
-    Op::Leaf,    Op::Input,   Op::Fill,       Op::MatMul,   Op::Transpose, Op::Scale,   Op::Add,
-    Op::Sub,     Op::Mul,     Op::Div,        Op::Max,      Op::RowMax,    Op::RowSum,  Op::ExpDiff,
-    Op::Exp,     Op::Log,     Op::Reciprocal, Op::Replace,  Op::ToHalf,    Op::PadRows, Op::DiagMatrix,
-    Op::DiagMul, Op::Inverse, Op::Mask,       Op::Exp2Diff, Op::Part,      Op::Stack};
+inline constexpr auto kCodes<Op> = [] {
+    std::array<Op, kOperations> codes{};
+    for (int k = 0; k < kOperations; ++k) codes[static_cast<std::size_t>(k)] = static_cast<Op>(k);
+    return codes;
+}();
 
 template <typename A, Is<Problem> T>
 void fields(A& archive, T& problem) {

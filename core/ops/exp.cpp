@@ -1,0 +1,22 @@
+// e^A, guarding nothing.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kExp{
+    .op = Op::Exp,
+    .name = "exp",
+    .operands = 1,
+    .fits = rules::like_a,
+    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
+        return rules::map(*a, [](double x) { return std::exp(x); });
+    },
+    .cost = [](Shape a, Shape) { return Cost{.other = rules::size(a), .exp = rules::size(a)}; },
+    .symbols = [](const Explainer& x, const Expr& e, Index r,
+                  Index c) { return fmt::format("e^{{{}}}", x.symbols(e.a, r, c)); },
+    .numbers = [](Explainer& x, const Expr& e, int r, int c) { return fmt::format("e^{{{}}}", x.numbers(e.a, r, c)); },
+    .error = [](const ErrorTerms& t) -> ErrorArray { return t.value() * (1 + t.Ea) + underflow(power_of(t.a)); },
+    .elements = rules::same_of_a,
+    .overflow = rules::kPowerOverflows,
+};
+}  // namespace flashstep

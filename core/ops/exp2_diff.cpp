@@ -1,0 +1,24 @@
+// 2^(A - B), as exp_diff: exponentials in base 2.
+#include <numbers>
+
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kExp2Diff{
+    .op = Op::Exp2Diff,
+    .name = "difference",
+    .operands = 2,
+    .fits = rules::like_a_spread_b,
+    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
+        return rules::zip(*a, *b, [](double x, double y) { return x == -kInf && y == -kInf ? 0.0 : std::exp2(x - y); });
+    },
+    .cost = [](Shape a, Shape) { return Cost{.other = 2 * rules::size(a), .exp = rules::size(a)}; },
+    .symbols = [](const Explainer& x, const Expr& e, Index r,
+                  Index c) { return rules::power_symbols(x, e, r, c, "2"); },
+    .numbers = [](Explainer& x, const Expr& e, int r, int c) { return rules::power_numbers(x, e, r, c, "2"); },
+    .error = [](const ErrorTerms& t) -> ErrorArray { return rules::of_power_of_difference(t, std::numbers::ln2); },
+    .elements = rules::same_of_both,
+    .overflow = rules::kPowerOverflows,
+};
+}  // namespace flashstep

@@ -1,0 +1,22 @@
+// e^(A - B) with e^(-inf - -inf) = 0: a row that has seen no key yet weighs nothing. B may be a column.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kExpDiff{
+    .op = Op::ExpDiff,
+    .name = "difference",
+    .operands = 2,
+    .fits = rules::like_a_spread_b,
+    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
+        return rules::zip(*a, *b, [](double x, double y) { return x == -kInf && y == -kInf ? 0.0 : std::exp(x - y); });
+    },
+    .cost = [](Shape a, Shape) { return Cost{.other = 2 * rules::size(a), .exp = rules::size(a)}; },
+    .symbols = [](const Explainer& x, const Expr& e, Index r,
+                  Index c) { return rules::power_symbols(x, e, r, c, "e"); },
+    .numbers = [](Explainer& x, const Expr& e, int r, int c) { return rules::power_numbers(x, e, r, c, "e"); },
+    .error = [](const ErrorTerms& t) -> ErrorArray { return rules::of_power_of_difference(t, 1); },
+    .elements = rules::same_of_both,
+    .overflow = rules::kPowerOverflows,
+};
+}  // namespace flashstep

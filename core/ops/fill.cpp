@@ -1,0 +1,19 @@
+// Every element is one number.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kFill{
+    .op = Op::Fill,
+    .name = "constant",
+    .operands = 0,
+    .fits = rules::no_operand,
+    .value = [](const Expr& e, const Matrix*, const Matrix*, const Problem&) -> Matrix {
+        return Matrix::Constant(e.rows, e.cols, e.number);
+    },
+    .symbols = [](const Explainer& x, const Expr& e, Index, Index) { return x.number(e.number); },
+    .numbers = [](Explainer& x, const Expr& e, int, int) { return x.number(e.number); },
+    .error = rules::exact,
+    .elements = rules::no_elements,
+};
+}  // namespace flashstep

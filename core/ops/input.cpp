@@ -1,0 +1,17 @@
+// Given, not computed. It is read through a leaf of its version.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kInput{
+    .op = Op::Input,
+    .name = "input",
+    .operands = 0,
+    .fits = rules::no_operand,
+    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix { return *a; },
+    .symbols = [](const Explainer&, const Expr&, Index, Index) { return std::string("\\mathrm{given}"); },
+    .numbers = [](Explainer& x, const Expr&, int, int) { return x.number(std::nan("")); },
+    .error = rules::exact,
+    .elements = rules::no_elements,
+};
+}  // namespace flashstep

@@ -1,0 +1,21 @@
+// 1 / A, and 0 where A is 0.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kInverse{
+    .op = Op::Inverse,
+    .name = "inverse",
+    .operands = 1,
+    .fits = rules::like_a,
+    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
+        return rules::map(*a, [](double x) { return x == 0 ? 0.0 : 1.0 / x; });
+    },
+    .cost = rules::one_each,
+    .symbols = rules::reciprocal_symbols,
+    .numbers = rules::reciprocal_numbers,
+    .error = rules::of_inverse,
+    .elements = rules::same_of_a,
+    .overflow = rules::kDivisionByZero,
+};
+}  // namespace flashstep

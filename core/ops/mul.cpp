@@ -1,0 +1,25 @@
+// A o B, element by element.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kMul{
+    .op = Op::Mul,
+    .name = "element-wise product",
+    .operands = 2,
+    .fits = rules::like_a_spread_b,
+    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
+        return rules::zip(*a, *b, [](double x, double y) { return x * y; });
+    },
+    .cost = rules::one_each,
+    .symbols = [](const Explainer& x, const Expr& e, Index r,
+                  Index c) { return x.factor(e.a, r, c) + " " + x.factor_of_b(e, r, c); },
+    .numbers = [](Explainer& x, const Expr& e, int r,
+                  int c) { return x.factor(e.a, r, c) + " \\cdot " + x.factor_of_b(e, r, c); },
+    .error = [](const ErrorTerms& t) -> ErrorArray {
+        const ErrorArray A = t.A(), B = t.spread(t.B());
+        return t.Ea * B + A * t.spread(t.Eb) + t.value() + underflow(A * B);
+    },
+    .elements = rules::same_of_both,
+};
+}  // namespace flashstep

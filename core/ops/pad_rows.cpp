@@ -1,0 +1,29 @@
+// A with zero rows below.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kPadRows{
+    .op = Op::PadRows,
+    .name = "padding",
+    .operands = 1,
+    .fits = [](const Expr& e, const Expr& a, const Expr&) { return e.rows >= a.rows && e.cols == a.cols; },
+    .value = [](const Expr& e, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
+        Matrix result = Matrix::Zero(e.rows, e.cols);
+        result.topRows(a->rows()) = *a;
+        return result;
+    },
+    .symbols = rules::symbols_of_a,
+    .numbers = [](Explainer& x, const Expr& e, int r,
+                  int c) { return r < x.expr(e.a).rows ? x.numbers(e.a, r, c) : std::string("0"); },
+    .error = [](const ErrorTerms& t) -> ErrorArray {
+        ErrorArray scale = ErrorArray::Zero(t.rows(), t.cols());
+        scale.topRows(t.Ea.rows()) = t.Ea;
+        return scale;
+    },
+    .elements =
+        [](const Expr&, Shape a, int r, int c) {
+            return r < a.rows ? std::vector<Element>{{Element::A, r, c}} : std::vector<Element>{};
+        },
+};
+}  // namespace flashstep

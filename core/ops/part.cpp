@@ -1,0 +1,25 @@
+// Some rows and columns of A, from (row0, col0) on.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kPart{
+    .op = Op::Part,
+    .name = "part",
+    .operands = 1,
+    .fits = [](const Expr& e, const Expr& a,
+               const Expr&) { return e.rows <= a.rows - e.row0 && e.cols <= a.cols - e.col0; },
+    .value = [](const Expr& e, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
+        return a->block(e.row0, e.col0, e.rows, e.cols);
+    },
+    .symbols = [](const Explainer& x, const Expr& e, Index r,
+                  Index c) { return x.symbols(e.a, r.moved(e.row0), c.moved(e.col0)); },
+    .numbers = [](Explainer& x, const Expr& e, int r, int c) { return x.numbers(e.a, r + e.row0, c + e.col0); },
+    .form = Form::AsOperand,
+    .error = [](const ErrorTerms& t) -> ErrorArray { return t.Ea.block(t.e.row0, t.e.col0, t.rows(), t.cols()); },
+    .elements =
+        [](const Expr& e, Shape, int r, int c) {
+            return std::vector<Element>{{Element::A, r + e.row0, c + e.col0}};
+        },
+};
+}  // namespace flashstep

@@ -1,0 +1,115 @@
+// Rules that several operations share; included by the files of core/ops only.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/ops/rows.h"
+
+namespace flashstep::rules {
+
+inline std::int64_t size(Shape s) { return std::int64_t{s.rows} * s.cols; }
+
+// ---- shapes
+
+inline bool no_operand(const Expr&, const Expr&, const Expr&) { return true; }
+inline bool like_a(const Expr& e, const Expr& a, const Expr&) { return e.rows == a.rows && e.cols == a.cols; }
+// b as large as a, a column, a row or one number
+inline bool like_a_spread_b(const Expr& e, const Expr& a, const Expr& b) {
+    return like_a(e, a, b) && (b.rows == a.rows || b.rows == 1) && (b.cols == a.cols || b.cols == 1);
+}
+inline bool column_of_a(const Expr& e, const Expr& a, const Expr&) { return e.rows == a.rows && e.cols == 1; }
+
+// ---- costs
+
+inline Cost one_each(Shape a, Shape) { return {.other = size(a)}; }
+
+// ---- values
+
+template <typename F>
+Matrix map(const Matrix& a, F f) {
+    Matrix result(a.rows(), a.cols());
+    for (Eigen::Index k = 0; k < a.size(); ++k) result.data()[k] = f(a.data()[k]);
+    return result;
+}
+
+// f(a[r, c], b[r, c]); b may be a column or a row.
+template <typename F>
+Matrix zip(const Matrix& a, const Matrix& b, F f) {
+    Matrix result(a.rows(), a.cols());
+    const bool column = b.cols() == 1 && a.cols() != 1, row = b.rows() == 1 && a.rows() != 1;
+    for (Eigen::Index r = 0; r < a.rows(); ++r)
+        for (Eigen::Index c = 0; c < a.cols(); ++c) result(r, c) = f(a(r, c), b(row ? 0 : r, column ? 0 : c));
+    return result;
+}
+
+template <typename F>
+Matrix fold_rows(const Matrix& a, double start, F f) {
+    Matrix result(a.rows(), 1);
+    for (Eigen::Index r = 0; r < a.rows(); ++r) {
+        double value = start;
+        for (Eigen::Index c = 0; c < a.cols(); ++c) value = f(value, a(r, c));
+        result(r, 0) = value;
+    }
+    return result;
+}
+
+// std::max drops a NaN that stands second; a NaN has to be seen, so it wins here.
+inline double max_of(double a, double b) { return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b); }
+
+// ---- elements of the operands
+
+inline std::vector<Element> no_elements(const Expr&, Shape, int, int) { return {}; }
+inline std::vector<Element> same_of_a(const Expr&, Shape, int r, int c) { return {{Element::A, r, c}}; }
+inline std::vector<Element> same_of_both(const Expr&, Shape, int r, int c) {
+    return {{Element::A, r, c}, {Element::B, r, c}};
+}
+inline std::vector<Element> row_of_a(const Expr&, Shape a, int r, int) {
+    std::vector<Element> all;
+    for (int k = 0; k < a.cols; ++k) all.push_back({Element::A, r, k});
+    return all;
+}
+
+// ---- errors
+
+inline ErrorArray exact(const ErrorTerms& t) { return ErrorArray::Zero(t.rows(), t.cols()); }
+inline ErrorArray as_a(const ErrorTerms& t) { return t.Ea; }
+// One rounding of a sum.
+inline ErrorArray of_sum(const ErrorTerms& t) { return t.Ea + t.spread(t.Eb) + t.value(); }
+// 1 / a
+inline ErrorArray of_inverse(const ErrorTerms& t) {
+    const ErrorArray value = t.value();
+    return value * value * t.Ea + value;
+}
+// base^(a - b): an error of the exponent counts as much as the result is large; ln_base is 1 for e.
+inline ErrorArray of_power_of_difference(const ErrorTerms& t, double ln_base) {
+    const ErrorArray exponent = finite(t.a.array() - t.spread(t.b.array())).abs();
+    return t.value() * (1 + ln_base * (exponent + t.Ea + t.spread(t.Eb))) + underflow(power_of(t.a));
+}
+
+// ---- formulas
+
+inline std::string symbols_of_a(const Explainer& x, const Expr& e, Index r, Index c) { return x.symbols(e.a, r, c); }
+inline std::string numbers_of_a(Explainer& x, const Expr& e, int r, int c) { return x.numbers(e.a, r, c); }
+inline std::string reciprocal_symbols(const Explainer& x, const Expr& e, Index r, Index c) {
+    return fmt::format("\\frac{{1}}{{{}}}", x.symbols(e.a, r, c));
+}
+inline std::string reciprocal_numbers(Explainer& x, const Expr& e, int r, int c) {
+    return fmt::format("\\frac{{1}}{{{}}}", x.numbers(e.a, r, c));
+}
+// base^(a - b)
+inline std::string power_symbols(const Explainer& x, const Expr& e, Index r, Index c, const char* base) {
+    return fmt::format("{}^{{{} - {}}}", base, x.symbols(e.a, r, c), x.subtrahend(e, r, c));
+}
+inline std::string power_numbers(Explainer& x, const Expr& e, int r, int c, const char* base) {
+    return fmt::format("{}^{{{} - {}}}", base, x.numbers(e.a, r, c), x.subtrahend(e, r, c));
+}
+
+// ---- what happened
+
+constexpr Text kSumOverflows{"a sum overflows {}", "求和溢出了 {}"};
+constexpr Text kPowerOverflows{"an exponential overflows {}", "指数运算溢出了 {}"};
+constexpr Text kDivisionByZero{"a division by zero or by almost zero", "除数为零或几乎为零"};
+
+}  // namespace flashstep::rules

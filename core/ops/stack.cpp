@@ -1,0 +1,39 @@
+// A above B.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kStack{
+    .op = Op::Stack,
+    .name = "stack",
+    .operands = 2,
+    .fits =
+        [](const Expr& e, const Expr& a, const Expr& b) {
+            return e.cols == a.cols && e.cols == b.cols && e.rows == std::int64_t{a.rows} + b.rows;
+        },
+    .value = [](const Expr& e, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
+        Matrix result(e.rows, e.cols);
+        result << *a, *b;
+        return result;
+    },
+    .symbols =
+        [](const Explainer& x, const Expr& e, Index r, Index c) {
+            const int above = x.expr(e.a).rows;
+            return r.value < above ? x.symbols(e.a, r, c) : x.symbols(e.b, r.moved(-above), c);
+        },
+    .numbers =
+        [](Explainer& x, const Expr& e, int r, int c) {
+            const int above = x.expr(e.a).rows;
+            return r < above ? x.numbers(e.a, r, c) : x.numbers(e.b, r - above, c);
+        },
+    .error = [](const ErrorTerms& t) -> ErrorArray {
+        ErrorArray scale(t.rows(), t.cols());
+        scale << t.Ea, t.Eb;
+        return scale;
+    },
+    .elements =
+        [](const Expr&, Shape a, int r, int c) {
+            return std::vector<Element>{r < a.rows ? Element{Element::A, r, c} : Element{Element::B, r - a.rows, c}};
+        },
+};
+}  // namespace flashstep

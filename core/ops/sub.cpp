@@ -1,0 +1,23 @@
+// A - B; B may be a column.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kSub{
+    .op = Op::Sub,
+    .name = "difference",
+    .operands = 2,
+    .fits = rules::like_a_spread_b,
+    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
+        return rules::zip(*a, *b, [](double x, double y) { return x - y; });
+    },
+    .cost = rules::one_each,
+    .symbols = [](const Explainer& x, const Expr& e, Index r,
+                  Index c) { return x.symbols(e.a, r, c) + " - " + x.subtrahend(e, r, c); },
+    .numbers = [](Explainer& x, const Expr& e, int r,
+                  int c) { return x.numbers(e.a, r, c) + " - " + x.subtrahend(e, r, c); },
+    .form = Form::Sum,
+    .error = rules::of_sum,
+    .elements = rules::same_of_both,
+};
+}  // namespace flashstep

@@ -1,0 +1,19 @@
+// A rounded to fp16.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kToHalf{
+    .op = Op::ToHalf,
+    .name = "fp16",
+    .operands = 1,
+    .fits = rules::like_a,
+    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
+        return rules::map(*a, [](double x) { return round_to(x, DType::Fp16); });
+    },
+    .symbols = rules::symbols_of_a,
+    .numbers = rules::numbers_of_a,
+    .error = [](const ErrorTerms& t) -> ErrorArray { return t.Ea + t.value(); },
+    .elements = rules::same_of_a,
+};
+}  // namespace flashstep

@@ -1,0 +1,21 @@
+// A^T.
+#include "core/ops/rules.h"
+
+namespace flashstep {
+
+const Operation kTranspose{
+    .op = Op::Transpose,
+    .name = "transpose",
+    .operands = 1,
+    .fits = [](const Expr& e, const Expr& a, const Expr&) { return e.rows == a.cols && e.cols == a.rows; },
+    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix { return a->transpose(); },
+    .symbols = [](const Explainer& x, const Expr& e, Index r, Index c) { return x.symbols(e.a, c, r); },
+    .numbers = [](Explainer& x, const Expr& e, int r, int c) { return x.numbers(e.a, c, r); },
+    .form = Form::AsOperand,
+    .error = [](const ErrorTerms& t) -> ErrorArray { return t.Ea.transpose(); },
+    .elements =
+        [](const Expr&, Shape, int r, int c) {
+            return std::vector<Element>{{Element::A, c, r}};
+        },
+};
+}  // namespace flashstep
