@@ -105,7 +105,7 @@ Group executor_all(int runs) {
     std::vector<Job> jobs = jobs_of_table({}, nullptr);
     const auto run = [](const Job& job) { return job.outcome.left_out.empty(); };
     const auto count = std::ranges::count_if(jobs, run);
-    const double ms = median_ms(1, [&] { run_jobs(jobs, {}, nullptr); });
+    const double ms = median_ms(1, [&] { run_jobs(jobs); });
     group.measures.push_back(
         {"check all", ms / 1000, "s",
          fmt::format("{} runs with their mirrors, {} CPU threads, once{}", count,
@@ -195,7 +195,7 @@ int run_on_device(const State& state) {
                                 gpu::name(shapes.front().pass), state.kernel));
     const gpu::DeviceStatus device = gpu::device_status();
     if (!device.available) {
-        print_note(fmt::format("nothing is measured: {}", device.message));
+        print_note(fmt::format("nothing is measured: {}", device.message.en));
         return kUnavailable;
     }
     try {

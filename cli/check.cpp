@@ -9,12 +9,15 @@
 
 #include "cli/check_jobs.h"
 #include "cli/commands.h"
+#include "cli/lookup.h"
 #include "cli/names.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
 #include "cli/walkthrough.h"
 #include "core/io/trace_json.h"
 #include "gpu/launch.h"
+#include "gpu/run.h"
+#include "lab/kernel_choice.h"
 
 namespace flashstep::cli {
 namespace {
@@ -35,10 +38,10 @@ std::vector<Job> jobs_of_problem(const State& state, const std::vector<const gpu
                                  const Fault* fault) {
     std::vector<Job> jobs;
     for (const gpu::KernelInfo* kernel : chosen) {
-        Request request = state.problem.resolve(Need::Inputs, defaults_of(*kernel));
+        const Request request = state.problem.resolve(Need::Inputs, own_problem(*kernel));
         if (kernel == chosen.front())
             for (const std::string& warning : request.warnings) print_warning(warning);
-        jobs.push_back(make_job(*kernel, std::move(request), fault));
+        jobs.push_back(make_job(*kernel, request, fault));
         const std::string& reason = jobs.back().outcome.left_out;
         if (reason.empty()) continue;
         if (state.kernel != "all") throw Error(reason);
@@ -111,6 +114,13 @@ bool none_left(const std::vector<Job>& jobs) {
     return std::ranges::all_of(jobs, [](const Job& job) { return !job.outcome.left_out.empty(); });
 }
 
+// "90", "90a".
+gpu::Target target_named(const std::string& text) {
+    const bool variant = text.size() > 1 && text.back() >= 'a' && text.back() <= 'z';
+    const std::string number = variant ? text.substr(0, text.size() - 1) : text;
+    return {static_cast<int>(whole_number("--target", number, 1, 9999)), variant ? text.back() : '\0'};
+}
+
 int run_check(const State& state) {
     if (state.kernel.empty())
         throw Error("a KERNEL is needed, or all", fmt::format("there are: {}", fmt::join(ids(gpu::kernels()), ", ")));
@@ -131,14 +141,15 @@ int run_check(const State& state) {
     if (!state.target.empty() && where == Where::LiveCuda)
         throw Error("--target is the architecture that the executor stands for; a GPU has its own",
                     "leave it out, or take --on host");
-    Place place{.where = where};
+    gpu::Target target = Recipe().target;
     if (!state.target.empty()) {
-        place.target = static_cast<int>(whole_number("--target", state.target, 1, 9999));
-        gpu::opt_in_shared_bytes(place.target);  // an unknown one throws
+        target = target_named(state.target);
+        gpu::opt_in_shared_bytes(target);  // an unknown one throws
     }
+    for (Job& job : jobs) job.recipe.where = where, job.recipe.target = target;
     const gpu::DeviceStatus device = where == Where::LiveCuda ? gpu::device_status() : gpu::DeviceStatus{};
     if (where == Where::LiveCuda && !device.available) {
-        print_note(fmt::format("--on cuda: {}", device.message));
+        print_note(fmt::format("--on cuda: {}", device.message.en));
         return kUnavailable;
     }
     if (none_left(jobs)) throw Error("no kernel can run this problem", "the lines above say what each of them runs");
@@ -146,13 +157,12 @@ int run_check(const State& state) {
         leave_out(jobs, table, [&](const auto& kernel, DType dtype) { gpu::check_device(kernel, dtype, device); });
         if (none_left(jobs)) return kUnavailable;
     } else if (!all) {
-        gpu::check_target(*chosen.front(), jobs.front().outcome.problem.dtype, place.target);
+        gpu::check_target(*chosen.front(), jobs.front().outcome.problem.dtype, target);
     } else {
-        leave_out(jobs, table,
-                  [&](const auto& kernel, DType dtype) { gpu::check_target(kernel, dtype, place.target); });
+        leave_out(jobs, table, [&](const auto& kernel, DType dtype) { gpu::check_target(kernel, dtype, target); });
     }
 
-    run_jobs(jobs, place, fault);
+    run_jobs(jobs);
     for (const Job& job : jobs)
         if (job.outcome.left_out.empty() && job.outcome.failure.empty() &&
             job.outcome.comparison.verdict == Verdict::NonFinite)
@@ -175,7 +185,7 @@ Action add(const Options& options, const Start&) {
                  "its id (flashstep list), or all; all without a problem, or with --dtype alone, runs the whole "
                  "table of shapes");
     options.text("--target", state->target,
-                 "the architecture that the executor stands for: 75, 80, ... (90); its kernels, its shared memory",
+                 "the architecture that the executor stands for: 75, 80, ..., 90a (90); its kernels, its shared memory",
                  "SM");
     options.text("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)", "PLACE");
     options.text("--fault", state->fault, "run the mirror with this mistake: the kernel has to differ (flashstep list)",

@@ -8,15 +8,18 @@
 #include <exception>
 #include <thread>
 
+#include "cli/lookup.h"
+#include "core/error.h"
 #include "gpu/check_table.h"
+#include "gpu/run.h"
 
 namespace flashstep::cli {
 
-Job make_job(const gpu::KernelInfo& kernel, Request request, const Fault* fault) {
+Job make_job(const gpu::KernelInfo& kernel, const Request& request, const Fault* fault) {
     Job job{{.kernel = &kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}},
-            std::move(request)};
+            recipe_of(kernel, request, fault)};
     try {
-        gpu::check_runnable(kernel, job.request.problem);
+        gpu::check_runnable(kernel, request.problem);
         if (fault && fault->algorithm != kernel.algorithm)
             throw Error(fmt::format("--fault {} is one of {}, {} mirrors {}", fault->id, fault->algorithm, kernel.id,
                                     kernel.algorithm));
@@ -37,7 +40,7 @@ std::vector<Job> jobs_of_table(std::optional<DType> dtype, const Fault* fault) {
     return jobs;
 }
 
-void run_jobs(std::vector<Job>& jobs, Place place, const Fault* fault) {
+void run_jobs(std::vector<Job>& jobs) {
     std::atomic<std::size_t> next = 0;
     std::exception_ptr wrong_use;
     std::atomic<bool> failed = false;
@@ -46,14 +49,15 @@ void run_jobs(std::vector<Job>& jobs, Place place, const Fault* fault) {
             Job& job = jobs[k];
             if (!job.outcome.left_out.empty()) continue;
             try {
-                job.outcome = check_one(*job.outcome.kernel, job.request, place, fault);
+                job.outcome = check_one(*job.outcome.kernel, job.recipe);
             } catch (...) {
                 if (!failed.exchange(true)) wrong_use = std::current_exception();
             }
-            job.request = {};
+            job.recipe = {};
         }
     };
-    const std::size_t cores = place.where == Where::Host ? std::max(1u, std::thread::hardware_concurrency()) : 1;
+    const bool on_host = std::ranges::all_of(jobs, [](const Job& job) { return job.recipe.where == Where::Host; });
+    const std::size_t cores = on_host ? std::max(1u, std::thread::hardware_concurrency()) : 1;
     std::vector<std::thread> others;
     for (std::size_t k = 1; k < std::min(cores, jobs.size()); ++k) others.emplace_back(work);
     work();

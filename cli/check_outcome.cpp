@@ -6,7 +6,9 @@
 #include <array>
 
 #include "cli/walkthrough.h"
+#include "core/algorithms.h"
 #include "core/io/trace_json.h"
+#include "lab/run.h"
 
 namespace flashstep::cli {
 namespace {
@@ -57,7 +59,7 @@ std::string bound_text(const Outcome& o) {
     if (!o.left_out.empty() || !o.failure.empty() || o.kernel->bytes_equal_mirror || o.run.hbm.empty()) return {};
     std::int64_t own = 0;
     for (const auto& [tensor, bytes] : o.run.hbm) own += bytes.read + bytes.write;
-    const Algorithm& algorithm = algorithm_named(std::string(o.kernel->algorithm));
+    const Algorithm& algorithm = *find_algorithm(o.kernel->algorithm);
     const Traffic bound = count(algorithm, o.problem).traffic;
     return fmt::format("    in all {} bytes; {} moves {}\n", own, algorithm.source, bound.hbm_read + bound.hbm_write);
 }
@@ -82,7 +84,7 @@ Json first_json(const Outcome& o) {
         json["kernel"] = json_number(d.kernel);
         json["tolerance"] = json_number(d.tolerance);
     } else {
-        json["note"] = d.note;
+        json["note"] = d.note.en;
     }
     json["text"] = describe(d, o.problem);
     return json;
@@ -90,17 +92,19 @@ Json first_json(const Outcome& o) {
 
 }  // namespace
 
-Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Place place, const Fault* fault) {
+Outcome check_one(const gpu::KernelInfo& kernel, const Recipe& recipe) {
     Outcome outcome{
-        .kernel = &kernel, .problem = request.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}};
+        .kernel = &kernel, .problem = recipe.problem, .left_out = {}, .failure = {}, .run = {}, .comparison = {}};
     // What is wrong use of the mirror is wrong use here, too; it is found before anything runs.
-    count(algorithm_named(std::string(kernel.algorithm)), request.problem);
+    count(*find_algorithm(kernel.algorithm), recipe.problem);
     try {
-        CheckedRun checked = run_checked(kernel, request, place, fault);
-        outcome.run = std::move(checked.run);
-        outcome.comparison = std::move(checked.comparison);
+        Run run = make_run(recipe, nullptr, Parts::Verdict);
+        outcome.failure = run.kernel_message.en;
+        if (!run.comparison) return outcome;
+        outcome.run = std::move(*run.kernel_run);
+        outcome.comparison = std::move(*run.comparison);
     } catch (const Error& error) {
-        outcome.failure = error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
+        outcome.failure = error.hint().empty() ? error.what() : fmt::format("{}. {}", error.what(), error.hint());
     }
     return outcome;
 }

@@ -3,8 +3,10 @@
 
 #include <string>
 
-#include "cli/lookup.h"
+#include "core/compare.h"
 #include "core/io/json.h"
+#include "gpu/registry.h"
+#include "lab/recipe.h"
 
 namespace flashstep::cli {
 
@@ -20,8 +22,8 @@ struct Outcome {
     bool equal() const { return failure.empty() && comparison.verdict == Verdict::Equal; }
 };
 
-// Runs the kernel and its mirror. Throws Error for wrong use of the mirror; what goes wrong later is a failure.
-Outcome check_one(const gpu::KernelInfo& kernel, const Request& request, Place place, const Fault* fault);
+// Makes the run of a kernel's recipe. Throws Error for wrong use of the mirror; what goes wrong later is a failure.
+Outcome check_one(const gpu::KernelInfo& kernel, const Recipe& recipe);
 
 // A paragraph: verdict, tensors, HBM bytes, and beside a closed form of the kernel's own what the paper's algorithm
 // moves.

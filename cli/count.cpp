@@ -14,7 +14,7 @@ namespace flashstep::cli {
 namespace {
 
 std::string count_page(const Algorithm& algorithm, const Problem& problem, const Counts& c) {
-    std::string page = fmt::format("{} ({})\n{}\n\n", algorithm.title, algorithm.source, problem_line(problem));
+    std::string page = fmt::format("{} ({})\n{}\n\n", algorithm.title.en, algorithm.source, problem_line(problem));
     page += fmt::format("{:<10} {:>20} {:>20} {:>20}\n", "HBM bytes", "read", "written", "of it initialised");
     for (const auto& [tensor, bytes] : c.hbm)
         page += fmt::format("  {:<8} {:>20} {:>20} {:>20}\n", tensor, bytes.read, bytes.write, bytes.init);

@@ -24,11 +24,11 @@ Json device_json(const gpu::DeviceStatus& device) {
             {"driver", text(device.driver)},
             {"runtime", text(device.runtime)},
             {"memory_bytes", device.memory_bytes > 0 ? Json(device.memory_bytes) : Json()},
-            {"message", device.message}};
+            {"message", device.message.en}};
 }
 
 std::string device_page(const gpu::DeviceStatus& device) {
-    if (!device.available) return device.message + "\n";
+    if (!device.available) return device.message.en + "\n";
     return fmt::format(
         "{}\n  target   {}, runs this build's code for {}\n  driver   CUDA {}\n  runtime  CUDA {}\n"
         "  memory   {} bytes ({:.1f} GiB)\n",

@@ -1,4 +1,4 @@
-// Registry rows, and a kernel's run beside its mirror's.
+// Registry rows, and recipes made of them.
 #include "cli/lookup.h"
 
 #include <fmt/format.h>
@@ -27,33 +27,18 @@ const Fault* fault_named(const std::string& id) {
     return found;
 }
 
-Defaults defaults_of(const gpu::KernelInfo& kernel) {
-    Defaults defaults;
-    if (!kernel.dtypes.empty()) defaults.dtype = kernel.dtypes.front();
-    if (!kernel.head_dims.empty()) defaults.d = kernel.head_dims.front();
-    defaults.base2 = kernel.base2;
-    if (kernel.br > 0) defaults.br = kernel.br, defaults.bc = kernel.bc;
-    return defaults;
+Recipe recipe_of(const gpu::KernelInfo& kernel, const Request& request, const Fault* fault) {
+    Recipe recipe = recipe_of(*find_algorithm(kernel.algorithm), request, fault);
+    recipe.kernel = kernel.id;
+    return recipe;
 }
 
-CheckedRun run_checked(const gpu::KernelInfo& kernel, const Request& request, Place place, const Fault* fault) {
-    const Problem& problem = request.problem;
-    CheckedRun result{.mirror = record(algorithm_named(std::string(kernel.algorithm)), problem, request.inputs, fault),
-                      .run = {},
-                      .comparison = {}};
-    gpu::RunOptions options;
-    options.where = place.where, options.target = place.target;
-    const auto expected = kernel.bytes_equal_mirror ? bytes_of(result.mirror) : gpu::own_bytes(kernel, problem);
-    const auto run = [&](gpu::Capture capture) {
-        options.capture = capture;
-        result.run = gpu::run_kernel(kernel, problem, request.inputs, options);
-        result.comparison = compare(result.mirror, result.run, expected);
-        return result;
-    };
-    const CheckedRun traced = run(gpu::Capture::On);
-    if (place.where == Where::Host || traced.comparison.verdict != Verdict::Equal) return traced;
-    const CheckedRun untraced = run(gpu::Capture::Off);
-    return untraced.comparison.verdict == Verdict::Equal ? traced : untraced;
+Recipe recipe_of(const Algorithm& algorithm, const Request& request, const Fault* fault) {
+    Recipe recipe;
+    recipe.algorithm = algorithm.id, recipe.kernel.clear();
+    recipe.problem = request.problem, recipe.inputs = request.inputs;
+    if (fault) recipe.fault = fault->id;
+    return recipe;
 }
 
 }  // namespace flashstep::cli

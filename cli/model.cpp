@@ -297,7 +297,7 @@ Action add(const Options& options, const Start&) {
         if (state->json.on())
             state->json.write(model_json(model));
         else
-            print_page(fmt::format("{} ({})\n{}\n\n{}\n{}\n{}\n{}", algorithm.title, algorithm.source,
+            print_page(fmt::format("{} ({})\n{}\n\n{}\n{}\n{}\n{}", algorithm.title.en, algorithm.source,
                                    problem_line(request.problem), gpu_page(gpu), rule_page(model), kernels_page(model),
                                    estimate_page(model)));
         return kOk;

@@ -187,7 +187,7 @@ std::optional<DType> ProblemOptions::only_dtype() const {
     return format;
 }
 
-Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std::string>& warnings) const {
+Problem ProblemOptions::resolve_sizes(const Problem& otherwise, std::vector<std::string>& warnings) const {
     Sizes sizes;
     for (const SizeOption& size : kSizes)
         if (const auto found = given_.find(size.name); found != given_.end()) {
@@ -221,12 +221,7 @@ Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std:
     }
 
     const Preset* preset = preset_.empty() ? nullptr : find_preset(preset_);
-    Problem p = preset ? preset->problem : Problem{};
-    if (!preset) {
-        p.d = p.dv = defaults.d, p.br = defaults.br, p.bc = defaults.bc, p.dtype = defaults.dtype,
-        p.base2 = defaults.base2;
-        p.nk = p.n, p.scale = default_scale(p.d);
-    }
+    Problem p = preset ? preset->problem : otherwise;
     // What followed from another value keeps following it: K has as many rows as Q, V as many columns as K, tau is
     // 1/sqrt(d).
     const bool nk_follows = p.nk == p.n, dv_follows = p.dv == p.d, scale_follows = p.scale == default_scale(p.d);
@@ -264,9 +259,9 @@ Problem ProblemOptions::resolve_sizes(const Defaults& defaults, std::vector<std:
     return p;
 }
 
-Request ProblemOptions::resolve(Need need, const Defaults& defaults) const {
+Request ProblemOptions::resolve(Need need, const Problem& otherwise) const {
     Request request;
-    request.problem = resolve_sizes(defaults, request.warnings);
+    request.problem = resolve_sizes(otherwise, request.warnings);
     const Problem& p = request.problem;
     for (const FileOption& option : kFiles)
         if (const auto found = files_.find(option.matrix); found != files_.end())

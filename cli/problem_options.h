@@ -12,13 +12,6 @@
 
 namespace flashstep::cli {
 
-// What stands where neither an option nor a preset nor a file says otherwise; a kernel brings its own.
-struct Defaults {
-    int d = 3, br = 2, bc = 2;
-    DType dtype = DType::Fp32;
-    bool base2 = false;
-};
-
 struct Request {
     Problem problem;
     Inputs inputs;                      // empty unless asked for
@@ -34,8 +27,9 @@ class ProblemOptions {
     explicit ProblemOptions(const Options& options);
     ProblemOptions(const ProblemOptions&) = delete;  // the command's callbacks point here
 
-    // Throws Error naming the option, the value and the limit; or both sides of a contradiction.
-    Request resolve(Need need, const Defaults& defaults = {}) const;
+    // `otherwise` stands where neither an option nor a preset nor a file says something else. Throws Error naming the
+    // option, the value and the limit; or both sides of a contradiction.
+    Request resolve(Need need, const Problem& otherwise = {}) const;
 
     bool any_given() const { return !preset_.empty() || !given_.empty() || !files_.empty() || mask_; }
     // The number format if it is all that was typed, nullopt otherwise. Throws Error for an unknown one.
@@ -53,7 +47,7 @@ class ProblemOptions {
         io::TensorFile content;
     };
     void typed(const std::string& option, const std::string& text);
-    Problem resolve_sizes(const Defaults& defaults, std::vector<std::string>& warnings) const;
+    Problem resolve_sizes(const Problem& otherwise, std::vector<std::string>& warnings) const;
 
     std::string preset_;
     std::map<std::string, std::string> given_;  // option name to its text; the last one counts

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "core/io/file.h"
 #include "core/io/trace_file.h"
+#include "gpu/run.h"
 #include "lab/recorded.h"
 #include "lessons/to_record.h"
 
@@ -22,18 +23,17 @@ struct State {
 
 int run_record(const State& state) {
     if (const gpu::DeviceStatus device = gpu::device_status(); !device.available) {
-        print_note(fmt::format("nothing is recorded: {}", device.message));
+        print_note(fmt::format("nothing is recorded: {}", device.message.en));
         return kUnavailable;
     }
     const std::string date = today();
     bool all = true;
     for (const std::string_view id : presets_to_record()) {
         const Preset& preset = *find_preset(id);
-        const Request request{preset.problem, preset_inputs(preset, preset.problem), {}};
+        Recipe recipe = recipe_of(preset);
+        recipe.where = Where::LiveCuda;
         try {
-            const CheckedRun checked =
-                run_checked(kernel_named(std::string(preset.kernel)), request, {.where = Where::LiveCuda});
-            print_page(write_recording(state.folder, preset, checked, date) + "\n");
+            print_page(write_recording(state.folder, preset, make_run(recipe, nullptr, Parts::Verdict), date) + "\n");
         } catch (const Error& error) {
             print_error(error);
             all = false;
@@ -64,17 +64,18 @@ std::string device_folder(std::string_view device) {
     return folder;
 }
 
-std::string write_recording(const std::string& folder, const Preset& preset, const CheckedRun& checked,
+std::string write_recording(const std::string& folder, const Preset& preset, const Run& made,
                             std::string_view date) {
-    if (checked.run.where != Where::LiveCuda || checked.run.device.empty())
+    if (!made.kernel_run) throw Error(fmt::format("{}: {}", preset.id, made.kernel_message.en));
+    KernelRun run = *made.kernel_run;
+    if (run.where != Where::LiveCuda || run.device.empty())
         throw Error(fmt::format("{}: only a run on a GPU can be recorded", preset.id));
-    if (checked.comparison.verdict != Verdict::Equal)
+    if (made.comparison->verdict != Verdict::Equal)
         throw Error(fmt::format("{}: {} differs from its mirror on {}, so it is not recorded{}", preset.id,
-                                preset.kernel, checked.run.device,
-                                checked.comparison.first ? ": " + describe(*checked.comparison.first, preset.problem)
+                                preset.kernel, run.device,
+                                made.comparison->first ? ": " + describe(*made.comparison->first, preset.problem)
                                                          : std::string()),
                     fmt::format("`flashstep check {} --preset {} --on cuda` says more", preset.kernel, preset.id));
-    KernelRun run = checked.run;
     run.where = Where::Recorded;
     run.date = date;
     const std::filesystem::path path =

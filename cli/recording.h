@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/lookup.h"
 #include "lab/presets.h"
+#include "lab/run.h"
 
 namespace flashstep::cli {
 
@@ -16,7 +16,7 @@ std::string device_folder(std::string_view device);
 // Writes a live run of the preset's kernel as FOLDER/<device>/<preset>.<kernel>.fst and gives its path. `date` is
 // YYYY-MM-DD. Throws Error: a run that is none of a device, or that differs from its mirror: only what was seen to be
 // right is kept; a file that cannot be written.
-std::string write_recording(const std::string& folder, const Preset& preset, const CheckedRun& checked,
+std::string write_recording(const std::string& folder, const Preset& preset, const Run& run,
                             std::string_view date);
 
 }  // namespace flashstep::cli

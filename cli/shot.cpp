@@ -65,7 +65,7 @@ StartState start_state(const State& state) {
         const Lesson* lesson = find_lesson(state.lesson);
         if (!lesson) throw unknown_name("lesson", state.lesson, ids(lessons()));
         start.lesson = state.lesson;
-        start.preset = lesson->preset;
+        start.preset = lesson->scenes.front().preset->id;
     }
     if (!state.preset.empty()) {
         if (!find_preset(state.preset)) throw unknown_name("preset", state.preset, ids(presets()));

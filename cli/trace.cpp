@@ -13,7 +13,9 @@
 #include "core/io/file.h"
 #include "core/io/trace_file.h"
 #include "core/io/trace_json.h"
+#include "gpu/run.h"
 #include "lab/presets.h"
+#include "lab/run.h"
 
 namespace flashstep::cli {
 namespace {
@@ -25,13 +27,15 @@ struct State {
     JsonOption json;
 };
 
-std::string page_beside_kernel(const Algorithm& algorithm, const CheckedRun& checked) {
-    const KernelSide side{&checked.run, &checked.comparison, where_label(checked.run)};
-    return walkthrough(algorithm, checked.mirror, &side);
+std::string page_of(const Run& run) {
+    const Algorithm& algorithm = *find_algorithm(run.trace.algorithm);
+    if (!run.kernel_run) return walkthrough(algorithm, run.trace, nullptr);
+    const KernelSide side{&*run.kernel_run, &*run.comparison, where_label(*run.kernel_run)};
+    return walkthrough(algorithm, run.trace, &side);
 }
 
 // Runs the mirror, and beside it the kernel where one was asked for.
-CheckedRun run_here(const State& state, const Algorithm& algorithm) {
+Run run_here(const State& state, const Algorithm& algorithm) {
     const gpu::KernelInfo* kernel = state.kernel.empty() ? nullptr : &kernel_named(state.kernel);
     if (kernel && kernel->algorithm != algorithm.id)
         throw Error(fmt::format("--kernel {} runs {}, not {}", kernel->id, kernel->algorithm, algorithm.id));
@@ -39,33 +43,32 @@ CheckedRun run_here(const State& state, const Algorithm& algorithm) {
     const Request request = state.problem.resolve(Need::Inputs);
     if (kernel) gpu::check_runnable(*kernel, request.problem);
     for (const std::string& warning : request.warnings) print_warning(warning);
-    if (kernel) return run_checked(*kernel, request, {}, fault);
-    CheckedRun run;
-    run.mirror = record(algorithm, request.problem, request.inputs, fault);
+    Run run = make_run(kernel ? recipe_of(*kernel, request, fault) : recipe_of(algorithm, request, fault), nullptr,
+                       Parts::Verdict);
+    if (!run.kernel_message.empty()) throw Error(run.kernel_message);
     return run;
 }
 
 // A saved trace has its own algorithm, problem and inputs: only what shows it may stand beside --load.
-CheckedRun load(const std::vector<std::string>& given, const State& state) {
+Run load(const std::vector<std::string>& given, const State& state) {
     constexpr std::array<std::string_view, 4> kBeside = {"load", "json", "out", "ALGORITHM"};
     for (const std::string& name : given)
         if (std::ranges::find(kBeside, name) == kBeside.end())
             throw Error(fmt::format("--load {} and --{} contradict each other", io::quoted(state.load, 200), name),
                         "a saved trace has its own problem and inputs; beside --load stand --json and --out only");
-    CheckedRun run;
-    run.mirror = io::read_trace(state.load);
-    if (!state.algorithm.empty() && algorithm_named(state.algorithm).id != run.mirror.algorithm)
+    Run run;
+    run.trace = io::read_trace(state.load);
+    if (!state.algorithm.empty() && algorithm_named(state.algorithm).id != run.trace.algorithm)
         throw Error(fmt::format("--load {} holds a trace of {}, not of {}", io::quoted(state.load, 200),
-                                run.mirror.algorithm, state.algorithm),
+                                run.trace.algorithm, state.algorithm),
                     "leave the algorithm out");
     return run;
 }
 
 int run_trace(const std::vector<std::string>& given, const State& state) {
     const auto has = [&](std::string_view name) { return std::ranges::find(given, name) != given.end(); };
-    const CheckedRun checked = has("load") ? load(given, state) : run_here(state, algorithm_named(state.algorithm));
-    const Trace& trace = checked.mirror;
-    const Algorithm& algorithm = algorithm_named(trace.algorithm);
+    const Run run = has("load") ? load(given, state) : run_here(state, algorithm_named(state.algorithm));
+    const Trace& trace = run.trace;
     if (has("save")) {
         io::write_trace(state.save, trace);
         print_note(fmt::format("saved the trace to {}", io::quoted(state.save, 200)));
@@ -73,10 +76,9 @@ int run_trace(const std::vector<std::string>& given, const State& state) {
     if (!state.out.empty())
         print_note(fmt::format("wrote {} to {}", fmt::join(write_tensor_files(trace, state.out), ", "), state.out));
     if (state.json.on())
-        state.json.write(io::trace_json(algorithm, trace), -1);
+        state.json.write(io::trace_json(*find_algorithm(trace.algorithm), trace), -1);
     else
-        print_page(state.kernel.empty() ? walkthrough(algorithm, trace, nullptr)
-                                        : page_beside_kernel(algorithm, checked));
+        print_page(page_of(run));
     return kOk;
 }
 
@@ -101,10 +103,7 @@ Action add(const Options& options, const Start&) {
 const Command kTrace{"trace", "Runs an algorithm and prints every step with its values", add};
 
 int print_first_walkthrough() {
-    const Preset& preset = *find_preset("n4d3");
-    const Request request{preset.problem, preset.inputs(preset.problem), {}};
-    const CheckedRun checked = run_checked(kernel_named(std::string(preset.kernel)), request, {});
-    print_page(page_beside_kernel(algorithm_named(std::string(preset.algorithm)), checked));
+    print_page(page_of(make_run(recipe_of(*find_preset("n4d3")), nullptr, Parts::Verdict)));
     return kOk;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/first_non_finite.h"
 #include "core/plain_formula.h"
+#include "lab/step_view.h"
 
 namespace flashstep::cli {
 namespace {
@@ -92,7 +93,7 @@ class Walk {
 
   private:
     void heading() {
-        page_.line("{} ({})", algorithm_.title, algorithm_.source);
+        page_.line("{} ({})", algorithm_.title.en, algorithm_.source);
         page_.line("{}", problem_line(trace_.problem));
         if (kernel_) page_.line("beside it: {}", kernel_->label);
         page_.line("");
@@ -117,7 +118,8 @@ class Walk {
         if (step.j >= 0) where += fmt::format(" j={}", step.j + 1);
         if (step.w >= 0) where += fmt::format(" warp {}", step.w + 1);
         page_.line("step {}  line {}{}  |  {}", number_of_step, step.line, where, text_of(step.line));
-        for (int t = step.touch_begin; t < step.touch_end; ++t) print_move(trace_.touches[static_cast<std::size_t>(t)]);
+        const StepView view = view_of(trace_, number_of_step);
+        for (const Change& change : view.changes) print_move(change);
         for (int v = step.version_begin; v < step.version_end; ++v) print_write(v);
         flush_pending();
         page_.line("    HBM so far: {} bytes read, {} written{}", step.total.hbm_read, step.total.hbm_write,
@@ -127,24 +129,25 @@ class Walk {
 
     std::string text_of(int line) const {
         for (const PseudoLine& pseudo : algorithm_.lines)
-            if (pseudo.number == line) return plain_line(pseudo.tex);
+            if (pseudo.number == line) return plain_line(pseudo.tex().en);
         return {};
     }
 
-    void print_move(const Touch& touch) {
-        const std::string& name = trace_.tensors[static_cast<std::size_t>(touch.tensor)].name;
-        const std::string what = touch.block < 0 ? name : fmt::format("{} block {}", name, block_text(touch));
+    void print_move(const Change& change) {
+        if (change.matrix < 0) return;
+        const Tensor& matrix = trace_.tensors[static_cast<std::size_t>(change.matrix)];
+        const std::string what =
+            change.block < 0 ? matrix.name : fmt::format("{} block {}", matrix.name, block_text(matrix, change.block));
         const std::string tile =
-            touch.partner < 0 ? "the chip" : trace_.tensors[static_cast<std::size_t>(touch.partner)].name;
-        if (touch.kind == TouchKind::Load) page_.line("    load   {} -> {}, {} bytes", what, tile, touch.bytes);
-        if (touch.kind == TouchKind::Store) page_.line("    store  {} -> {}, {} bytes", tile, what, touch.bytes);
-        if (touch.kind == TouchKind::Init) page_.line("    fill   {}, {} bytes", what, touch.bytes);
+            change.tile < 0 ? "the chip" : trace_.tensors[static_cast<std::size_t>(change.tile)].name;
+        if (change.kind == Change::Kind::Load) page_.line("    load   {} -> {}, {} bytes", what, tile, change.bytes);
+        if (change.kind == Change::Kind::Store) page_.line("    store  {} -> {}, {} bytes", tile, what, change.bytes);
+        if (change.kind == Change::Kind::Init) page_.line("    fill   {}, {} bytes", what, change.bytes);
     }
 
-    std::string block_text(const Touch& touch) const {
-        const Tensor& tensor = trace_.tensors[static_cast<std::size_t>(touch.tensor)];
-        if (tensor.col_blocks() == 1) return fmt::format("{}", touch.block + 1);
-        return fmt::format("[{},{}]", touch.block / tensor.col_blocks() + 1, touch.block % tensor.col_blocks() + 1);
+    static std::string block_text(const Tensor& matrix, int block) {
+        if (matrix.col_blocks() == 1) return fmt::format("{}", block + 1);
+        return fmt::format("[{},{}]", block / matrix.col_blocks() + 1, block % matrix.col_blocks() + 1);
     }
 
     void print_write(int index) {

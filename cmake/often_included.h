@@ -2,7 +2,7 @@
 // tests compile too, has no precompiled headers.
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -5,20 +5,28 @@
 
 #include <array>
 
-#include "core/algorithms/bodies.h"
 #include "core/algorithms/warps.h"
+#include "core/say.h"
 #include "core/starting_values.h"
 
 namespace flashstep {
+
+template <typename File>
+const Algorithm& row_of();  // defined in core/algorithms/bodies.h, instantiated by each algorithm's file
+
+// The algorithms in order, a line each: it declares the type that the algorithm's file defines with its row.
+constexpr std::array kRows = {
+    row_of<struct NaiveSoftmax>,        row_of<struct SafeSoftmax>,     row_of<struct OnlineSoftmax>,
+    row_of<struct OnlineSoftmaxBlocks>, row_of<struct SoftmaxBackward>, row_of<struct StandardAttention>,
+    row_of<struct StandardBackward>,    row_of<struct Fa1Forward>,      row_of<struct Fa1Backward>,
+    row_of<struct Fa2Forward>,          row_of<struct Fa2Backward>,     row_of<struct Fa2BackwardTwoPass>,
+    row_of<struct WarpsSplitK>,         row_of<struct WarpsSplitQ>,
+};
+
 namespace {
 
 constexpr std::int64_t kMostStoredValues = std::int64_t{1} << 28;  // 2 GiB of doubles
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 21;         // about 1 KiB each, with what happened in it
-
-const std::array kAlgorithms = {&kNaiveSoftmax,    &kSafeSoftmax,       &kOnlineSoftmax,    &kOnlineSoftmaxBlocks,
-                                &kSoftmaxBackward, &kStandardAttention, &kStandardBackward, &kFa1Forward,
-                                &kFa1Backward,     &kFa2Forward,        &kFa2Backward,      &kFa2BackwardTwoPass,
-                                &kWarpsSplitK,     &kWarpsSplitQ};
 
 // Counting visits every tile of one head; this many take about a minute.
 constexpr std::int64_t kMostTiles = 200'000'000;
@@ -39,9 +47,10 @@ void refuse_endless(const Algorithm& algorithm, const Problem& p) {
     if (in_tiles(algorithm) || algorithm.mask_tiles == MaskTiles::Rows)
         tiles = std::int64_t{p.row_blocks()} * p.col_blocks();
     if (tiles > kMostTiles)
-        throw Error(fmt::format("{} with n {}, nk {} in blocks of br {}, bc {} visits {} tiles, the limit is {}",
-                                algorithm.id, p.n, p.nk, p.br, p.bc, tiles, kMostTiles),
-                    "use larger blocks (--br, --bc)");
+        throw Error(say("{} with n {}, nk {} in blocks of br {}, bc {} visits {} tiles, the limit is {}",
+                        "{}：n {}、nk {} 按 br {}、bc {} 分块，要遍历 {} 个 tile，上限是 {}", algorithm.id, p.n, p.nk,
+                        p.br, p.bc, tiles, kMostTiles),
+                    {"use larger blocks (--br, --bc)", "请增大分块（--br、--bc）"});
 }
 
 // A bound on every total of any algorithm here, with room to spare: totals are 64-bit.
@@ -51,25 +60,27 @@ void refuse_overflow(const Algorithm& algorithm, const Problem& p) {
     const double depth =
         algorithm.reads_scores ? 1.0 : double{1} * p.d + p.dv + (algorithm.mask_tiles == MaskTiles::None ? p.nk : 0);
     if (64.0 * p.n * p.nk * depth * p.total_heads() >= 0x1p63)
-        throw Error(
-            fmt::format("the totals of {} with n {}, nk {}, d {}, dv {} and {} heads in all may pass the limit of 2^63",
-                        algorithm.id, p.n, p.nk, p.d, p.dv, p.total_heads()),
-            "count fewer heads and multiply, or use a smaller problem");
+        throw Error(say("the totals of {} with n {}, nk {}, d {}, dv {} and {} heads in all may pass the limit of 2^63",
+                        "{}：n {}、nk {}、d {}、dv {}、共 {} 个 head 时，总量可能超过上限 2^63", algorithm.id, p.n,
+                        p.nk, p.d, p.dv, p.total_heads()),
+                    {"count fewer heads and multiply, or use a smaller problem",
+                     "请只统计较少的 head 再按比例相乘，或缩小问题规模"});
 }
 
 // An overflow's message gains what would fit.
 template <typename F>
-auto with_fitting_blocks(const Algorithm& algorithm, const Problem& problem, F run) {
+auto with_fitting_blocks(const Algorithm& algorithm, const Problem& problem, const Task& task, F run) {
     try {
         return run();
     } catch (const Error& error) {
         if (problem.sram_bytes == 0 || std::string_view(error.what()).find("SRAM overflow") == std::string_view::npos)
             throw;
-        const int fits = largest_fitting_block(algorithm, problem);
-        throw Error(
-            error.what(),
-            fits == 0 ? std::string("not even B_r = B_c = 1 fits: allow more SRAM or a smaller d")
-                      : fmt::format("the largest square block that fits is B_r = B_c = {0} (--br {0} --bc {0})", fits));
+        const int fits = largest_fitting_block(algorithm, problem, task);
+        throw Error(error.message(),
+                    fits == 0 ? Sentence("not even B_r = B_c = 1 fits: allow more SRAM or a smaller d",
+                                         "连 B_r = B_c = 1 也放不下：请增大 SRAM 或减小 d")
+                              : say("the largest square block that fits is B_r = B_c = {0} (--br {0} --bc {0})",
+                                    "放得下的最大方形分块是 B_r = B_c = {0}（--br {0} --bc {0}）", fits));
     }
 }
 
@@ -104,30 +115,62 @@ Machine::Totals count_heads(const Algorithm& algorithm, const Problem& problem, 
     return Machine::Totals().add_scaled(one, problem.total_heads() / group);
 }
 
-// What an algorithm starts from: the inputs, and where it needs them the scores, or what its forward pass left in HBM.
-struct Start {
+// What is given to the machine, by name.
+struct Given {
     std::vector<Matrix> mask;
-    std::map<std::string, std::vector<Matrix>> values;
-    Machine::Given given;
+    Machine::Given matrices;
 
-    Start(const Algorithm& algorithm, const Problem& problem, const Inputs& in)
-        : values(starting_values(algorithm, problem, in)) {
-        given = {{"Q", &in.Q}, {"K", &in.K}, {"V", &in.V}, {"dO", &in.dO}};
+    Given(const Problem& problem, const Inputs& in, const StartingValues& start) {
+        matrices = {{"Q", &in.Q}, {"K", &in.K}, {"V", &in.V}, {"dO", &in.dO}};
         if (problem.mask != MaskShape::None) {
             mask.push_back(in.mask);
-            given["M"] = &mask;
+            matrices["M"] = &mask;
         }
-        for (const auto& [name, matrices] : values) given[name] = &matrices;
+        for (const auto& [name, all] : start) matrices[name] = &all;
     }
-    Start(const Start&) = delete;
+    Given(const Given&) = delete;
 };
+
+// The count of what is to be recorded, if it can be.
+Counts checked_count(const Algorithm& algorithm, const Problem& given, const Inputs& inputs, const Fault* fault,
+                     const Task& task) {
+    validate(given, inputs);
+    if (fault && fault->algorithm != algorithm.id)
+        throw Error(say("the fault {} is one of {}, not of {}", "典型错误 {} 属于 {}，不属于 {}", fault->id,
+                        fault->algorithm, algorithm.id));
+    const Counts expected = count(algorithm, given, task);
+    if (expected.stored_values > kMostStoredValues)
+        throw Error(say("recording {} would keep {} numbers, the limit is {}", "记录 {} 需要保存 {} 个数，上限是 {}",
+                        algorithm.id, expected.stored_values, kMostStoredValues),
+                    {"use a smaller problem, or `count`, which needs no values", "请缩小问题规模，或在命令行只计数"});
+    if (expected.steps > kMostSteps)
+        throw Error(say("recording {} would take {} steps, the limit is {}", "记录 {} 需要 {} 步，上限是 {}",
+                        algorithm.id, expected.steps, kMostSteps),
+                    {"use a smaller problem or larger blocks, or `count`, which needs no values",
+                     "请缩小问题规模、增大分块，或在命令行只计数"});
+    return expected;
+}
+
+Trace record_from(const Algorithm& algorithm, const Problem& problem, const Inputs& inputs, const StartingValues& start,
+                  const Fault* fault, const Counts& expected, const Task& task) {
+    const Given given(problem, inputs, start);
+    Machine machine(Mode::Record, problem, given.matrices, fault, task);
+    machine.expect(expected.traffic, expected.stored_values);
+    declare_mask(algorithm, problem, machine);
+    for (int head = 0; head < problem.total_heads(); ++head) {
+        machine.begin_head(head);
+        algorithm.run(machine, problem);
+        machine.end_head();
+    }
+    return machine.take_trace(std::string(algorithm.id));
+}
 
 }  // namespace
 
 std::span<const Algorithm> algorithms() {
-    static const std::array<Algorithm, kAlgorithms.size()> table = [] {
-        std::array<Algorithm, kAlgorithms.size()> copies{};
-        for (std::size_t k = 0; k < copies.size(); ++k) copies[k] = *kAlgorithms[k];
+    static const std::array<Algorithm, kRows.size()> table = [] {
+        std::array<Algorithm, kRows.size()> copies{};
+        for (std::size_t k = 0; k < copies.size(); ++k) copies[k] = kRows[k]();
         return copies;
     }();
     return table;
@@ -138,6 +181,8 @@ const Algorithm* find_algorithm(std::string_view id) {
         if (algorithm.id == id) return &algorithm;
     return nullptr;
 }
+
+const Algorithm* yardstick_of(const Algorithm& algorithm) { return find_algorithm(algorithm.yardstick); }
 
 ClosedForm closed_form(const Algorithm& algorithm, const Problem& problem) {
     ClosedForm form = algorithm.closed_form(as_tiled(algorithm, problem));
@@ -155,13 +200,13 @@ ClosedForm closed_form(const Algorithm& algorithm, const Problem& problem) {
     return form;
 }
 
-Counts count(const Algorithm& algorithm, const Problem& given) {
+Counts count(const Algorithm& algorithm, const Problem& given, const Task& task) {
     validate(given);
     const Problem problem = as_tiled(algorithm, given);
     refuse_endless(algorithm, problem);
     refuse_overflow(algorithm, problem);
-    return with_fitting_blocks(algorithm, problem, [&] {
-        Machine machine(Mode::Count, problem);
+    return with_fitting_blocks(algorithm, problem, task, [&] {
+        Machine machine(Mode::Count, problem, {}, nullptr, task);
         const Machine::Totals totals = count_heads(algorithm, problem, machine);
         Counts counts{.traffic = totals.traffic,
                       .hbm = {},
@@ -176,29 +221,24 @@ Counts count(const Algorithm& algorithm, const Problem& given) {
     });
 }
 
-Trace record(const Algorithm& algorithm, const Problem& given, const Inputs& inputs, const Fault* fault) {
-    validate(given, inputs);
+Recorded record_with_start(const Algorithm& algorithm, const Problem& given, const Inputs& inputs, const Fault* fault,
+                           const Task& task) {
+    const Counts expected = checked_count(algorithm, given, inputs, fault, task);
     const Problem problem = as_tiled(algorithm, given);
-    if (fault && fault->algorithm != algorithm.id)
-        throw Error(fmt::format("the fault {} is one of {}, not of {}", fault->id, fault->algorithm, algorithm.id));
-    const Counts expected = count(algorithm, problem);
-    if (expected.stored_values > kMostStoredValues)
-        throw Error(fmt::format("recording {} would keep {} numbers, the limit is {}", algorithm.id,
-                                expected.stored_values, kMostStoredValues),
-                    "use a smaller problem, or `count`, which needs no values");
-    if (expected.steps > kMostSteps)
-        throw Error(
-            fmt::format("recording {} would take {} steps, the limit is {}", algorithm.id, expected.steps, kMostSteps),
-            "use a smaller problem or larger blocks, or `count`, which needs no values");
-    const Start start(algorithm, problem, inputs);
-    Machine machine(Mode::Record, problem, start.given, fault);
-    declare_mask(algorithm, problem, machine);
-    for (int head = 0; head < problem.total_heads(); ++head) {
-        machine.begin_head(head);
-        algorithm.run(machine, problem);
-        machine.end_head();
-    }
-    return machine.take_trace(std::string(algorithm.id));
+    StartingValues start = starting_values(algorithm, problem, inputs, task);
+    Trace trace = record_from(algorithm, problem, inputs, start, fault, expected, task);
+    return {std::move(start), std::move(trace)};
+}
+
+Trace record(const Algorithm& algorithm, const Problem& problem, const Inputs& inputs, const Fault* fault,
+             const Task& task) {
+    return record_with_start(algorithm, problem, inputs, fault, task).trace;
+}
+
+Trace record(const Algorithm& algorithm, const Problem& given, const Inputs& inputs, const StartingValues& start,
+             const Fault* fault, const Task& task) {
+    const Counts expected = checked_count(algorithm, given, inputs, fault, task);
+    return record_from(algorithm, as_tiled(algorithm, given), inputs, start, fault, expected, task);
 }
 
 Counts counts_of(const Trace& trace) {
@@ -217,7 +257,7 @@ Counts counts_of(const Trace& trace) {
     return counts;
 }
 
-int largest_fitting_block(const Algorithm& algorithm, const Problem& problem) {
+int largest_fitting_block(const Algorithm& algorithm, const Problem& problem, const Task& task) {
     const auto fits = [&](int block) {
         Problem one_tile = problem;
         one_tile.n = one_tile.nk = one_tile.br = one_tile.bc = block;
@@ -226,10 +266,12 @@ int largest_fitting_block(const Algorithm& algorithm, const Problem& problem) {
         one_tile.mask = MaskShape::None;
         one_tile.batch = one_tile.heads = one_tile.kv_heads = 1;
         try {
-            Machine machine(Mode::Count, one_tile);
+            Machine machine(Mode::Count, one_tile, {}, nullptr, task);
             count_heads(algorithm, one_tile, machine);
             return true;
-        } catch (const Error&) { return false; }
+        } catch (const Cancelled&) { throw; } catch (const Error&) {
+            return false;
+        }
     };
     int low = 0, high = std::max(problem.n, problem.nk) + 1;  // fits(low), not fits(high)
     while (high - low > 1) {

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "core/error_scale.h"
+#include "core/say.h"
 
 namespace flashstep {
 namespace {
@@ -118,7 +119,7 @@ void note_superfluous(const Trace& mirror, const KernelRun& run, Comparison& res
         if (result.first) continue;
         Difference d;
         d.step = mirror.last_step(), d.i = key.i, d.j = key.j, d.head = key.head, d.tensor = key.slot;
-        d.note = "the kernel produced a tile that the mirror never computes";
+        d.note = {"the kernel produced a tile that the mirror never computes", "kernel 产生了一个 CPU 从不计算的 tile"};
         result.first = d;
     }
 }
@@ -140,32 +141,38 @@ void compare_bytes(const KernelRun& run, const std::map<std::string, TensorBytes
 }
 
 // A 16-bit kernel that agrees with its mirror everywhere may still lose more than attention without fusion does.
-void compare_outputs(const Trace& mirror, const KernelRun& run, Comparison& result) {
-    result.outputs = output_errors(mirror, run);
+void compare_outputs(const Trace& mirror, const KernelRun& run, Comparison& result, const Task& task) {
+    result.outputs = output_errors(mirror, run, task);
     for (const OutputError& output : result.outputs) {
         if (output.within) continue;
         result.verdict = worse(result.verdict, Verdict::Different);
         if (result.first) continue;
         Difference d;
         d.step = mirror.last_step(), d.line = mirror.steps.back().line, d.tensor = output.tensor;
-        d.note = fmt::format(
-            "is {:.3g} away from plain double, the limit is {:.3g} (2 x {:.3g} of unfused attention "
-            "+ 1 ulp)",
-            output.kernel, output.limit, output.unfused);
+        d.note =
+            say("is {:.3g} away from plain double, the limit is {:.3g} (2 x {:.3g} of unfused attention "
+                "+ 1 ulp)",
+                "与直接用 double 计算的结果相差 {:.3g}，上限是 {:.3g}（未融合注意力 的误差 {:.3g} 的 2 倍，再加 1 "
+                "ulp）",
+                output.kernel, output.limit, output.unfused);
         result.first = d;
     }
 }
 
 }  // namespace
 
-Comparison compare(const Trace& mirror, const KernelRun& run,
-                   const std::map<std::string, TensorBytes>& expected_bytes) {
+Comparison compare(const Trace& mirror, const KernelRun& run, const std::map<std::string, TensorBytes>& expected_bytes,
+                   const Task& task) {
     Comparison result;
     result.by_version.assign(mirror.versions.size(), -1);
     std::vector<TensorSummary> summaries(mirror.tensors.size());
     std::set<SlotKey> used;
-    ErrorScale scale(mirror);
-    for (int v : comparable(mirror, run)) {
+    ErrorScale scale(mirror, task);
+    const std::vector<int> versions = comparable(mirror, run);
+    for (std::size_t k = 0; k < versions.size(); ++k) {
+        const int v = versions[k];
+        task.checkpoint();
+        task.report(static_cast<double>(k), static_cast<double>(versions.size()));
         const Version& version = mirror.versions[v];
         const SlotKey key = key_of(mirror, version);
         const auto captured = run.captured.find(key);
@@ -180,8 +187,9 @@ Comparison compare(const Trace& mirror, const KernelRun& run,
             summary.verdict = result.verdict = worse(result.verdict, Verdict::Different);
             if (result.first) continue;
             result.first = difference_at(mirror, version);
-            result.first->note = captured == run.captured.end() ? "the kernel did not produce this tile"
-                                                                : "the kernel's tile has another shape";
+            result.first->note = captured == run.captured.end()
+                                     ? Sentence("the kernel did not produce this tile", "kernel 没有产生这个 tile")
+                                     : Sentence("the kernel's tile has another shape", "kernel 的这个 tile 形状不同");
             continue;
         }
         const auto values = mirror.value(version);
@@ -214,7 +222,7 @@ Comparison compare(const Trace& mirror, const KernelRun& run,
             result.not_materialised.push_back(summary.name);
     }
     compare_bytes(run, expected_bytes, result);
-    compare_outputs(mirror, run, result);
+    compare_outputs(mirror, run, result, task);
     return result;
 }
 
@@ -234,15 +242,18 @@ std::map<std::string, TensorBytes> bytes_of(const Trace& mirror) {
     return bytes;
 }
 
-std::string describe(const Difference& d, const Problem& problem) {
-    std::string where = fmt::format("step {}, line {}", d.step, d.line);
-    if (d.i >= 0) where += fmt::format(", i={}", d.i + 1);
-    if (d.j >= 0) where += fmt::format("{}j={}", d.i >= 0 ? " " : ", ", d.j + 1);
+std::string describe(const Difference& d, const Problem& problem, Language language) {
+    std::string tile;
+    if (d.i >= 0) tile += fmt::format(", i={}", d.i + 1);
+    if (d.j >= 0) tile += fmt::format("{}j={}", d.i >= 0 ? " " : ", ", d.j + 1);
     if (problem.total_heads() > 1)
-        where += fmt::format(", batch {}, head {}", d.head / problem.heads + 1, d.head % problem.heads + 1);
-    if (!d.note.empty()) return fmt::format("{}: {}: {}", where, d.tensor, d.note);
-    return fmt::format("{}: {}[{},{}] is {:.9g} in the mirror and {:.9g} in the kernel (tolerance {:.2g})", where,
-                       d.tensor, d.row + 1, d.col + 1, d.mirror, d.kernel, d.tolerance);
+        tile += fmt::format(", batch {}, head {}", d.head / problem.heads + 1, d.head % problem.heads + 1);
+    const Sentence where = say("step {}, line {}{}", "第 {} 步，伪代码第 {} 行{}", d.step, d.line, tile);
+    if (!d.note.empty()) return say("{}: {}: {}", "{}：{}：{}", where, d.tensor, d.note).in(language);
+    return say("{}: {}[{},{}] is {:.9g} in the mirror and {:.9g} in the kernel (tolerance {:.2g})",
+               "{}：{}[{},{}] 在 CPU 上为 {:.9g}，在 kernel 中为 {:.9g}（容差 {:.2g}）", where, d.tensor, d.row + 1,
+               d.col + 1, d.mirror, d.kernel, d.tolerance)
+        .in(language);
 }
 
 }  // namespace flashstep

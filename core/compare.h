@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/output_error.h"
+#include "core/text.h"
 #include "core/tolerance.h"
 #include "core/trace.h"
 
@@ -24,7 +25,7 @@ struct Difference {
     std::string tensor;
     int row = 0, col = 0;  // 0-based, within the tile (or within the block of a matrix in HBM)
     double mirror = 0, kernel = 0, tolerance = 0;
-    std::string note;  // instead of an element: a tile that is missing, superfluous or of another shape
+    Sentence note;  // instead of an element: a tile that is missing, superfluous or of another shape
 };
 
 // The comparison of one written version.
@@ -62,7 +63,9 @@ struct Comparison {
 };
 
 // `expected_bytes` by tensor is what run.hbm has to equal; it is not looked at where run.hbm is empty.
-Comparison compare(const Trace& mirror, const KernelRun& run, const std::map<std::string, TensorBytes>& expected_bytes);
+// Throws Cancelled as the task says.
+Comparison compare(const Trace& mirror, const KernelRun& run, const std::map<std::string, TensorBytes>& expected_bytes,
+                   const Task& task = {});
 
 // The kernel's values for one of the mirror's versions, nullopt where they were not materialised.
 std::optional<Matrix> kernel_value(const Trace& mirror, const KernelRun& run, int version);
@@ -71,6 +74,6 @@ std::optional<Matrix> kernel_value(const Trace& mirror, const KernelRun& run, in
 std::map<std::string, TensorBytes> bytes_of(const Trace& mirror);
 
 // "step 14, line 10, i=1 j=2, head 1: O_i[2,1] is 1.5 in the mirror, 1.7 in the kernel (tolerance 1e-5)", all from 1.
-std::string describe(const Difference& difference, const Problem& problem);
+std::string describe(const Difference& difference, const Problem& problem, Language language = Language::English);
 
 }  // namespace flashstep

@@ -11,8 +11,9 @@ namespace flashstep {
 // E: a first-order running error bound along the version's expressions. Keeps what it computed.
 class ErrorScale {
   public:
-    explicit ErrorScale(const Trace& trace) : trace_(trace), known_(trace.versions.size()) {}
-    // Same shape as the version.
+    explicit ErrorScale(const Trace& trace, const Task& task = {})
+        : trace_(trace), task_(task), known_(trace.versions.size()) {}
+    // Same shape as the version. Throws Cancelled as the task says.
     const Matrix& of(int version);
 
   private:
@@ -21,6 +22,7 @@ class ErrorScale {
     };
     Known evaluate(int expr);
     const Trace& trace_;
+    Task task_;
     std::vector<Matrix> known_;
 };
 

@@ -22,7 +22,7 @@ void collect_operands(const Trace& trace, int expr, std::vector<int>& versions) 
 
 }  // namespace
 
-Explanation explain(const Trace& trace, int version, int row, int col, int digits, int most_terms) {
+Explanation explain(const Trace& trace, int version, int row, int col, Language language, int digits, int most_terms) {
     const Version& v = trace.versions.at(version);
     if (row < 0 || row >= v.rows || col < 0 || col >= v.cols)
         throw Error(fmt::format("cell [{},{}] lies outside {} x {}", row + 1, col + 1, v.rows, v.cols));
@@ -37,7 +37,7 @@ Explanation explain(const Trace& trace, int version, int row, int col, int digit
     result.step = v.step;
     result.line = trace.steps[v.step].line;
     result.operands = operands_of(trace, v.expr);
-    Explainer explainer(trace, digits, most_terms);
+    Explainer explainer(trace, language, digits, most_terms);
     result.symbols = explainer.symbols(v.expr, {row}, {col});
     const Op op = trace.exprs[v.expr].op;
     if (op != Op::Leaf && op != Op::Input && op != Op::Fill) result.numbers = explainer.numbers(v.expr, row, col);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text.h"
 #include "core/trace.h"
 
 namespace flashstep {
@@ -19,7 +20,8 @@ struct Explanation {
 
 // Of the cell (0-based) of a written version. Numbers have `digits` significant digits; sums of more than `most_terms`
 // terms are cut after the first ones, with the number of all terms. Throws Error for a cell outside the version.
-Explanation explain(const Trace& trace, int version, int row, int col, int digits = 4, int most_terms = 8);
+Explanation explain(const Trace& trace, int version, int row, int col, Language language = Language::English,
+                    int digits = 4, int most_terms = 8);
 
 // The versions that an expression reads.
 std::vector<int> operands_of(const Trace& trace, int expr);

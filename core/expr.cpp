@@ -5,9 +5,10 @@
 
 namespace flashstep {
 
-Matrix apply(const Expr& expr, const Matrix* a, const Matrix* b, const Problem& problem) {
-    Matrix result = operation(expr.op).value(expr, a, b, problem);
-    if (problem.dtype != DType::Exact) round_all(result, DType::Fp32);
+Matrix apply(const Expr& expr, const Matrix* a, const Matrix* b, const Problem& problem, const Task& task) {
+    const Matrix none;
+    Matrix result = operation(expr.op).value({expr, a ? *a : none, b ? *b : none, problem, task});
+    if (problem.dtype != DType::Exact) round_all(result, DType::Fp32, task);
     return result;
 }
 

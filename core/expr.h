@@ -7,6 +7,7 @@
 
 #include "core/matrix.h"
 #include "core/problem.h"
+#include "core/task.h"
 
 namespace flashstep {
 
@@ -60,7 +61,7 @@ struct Expr {
 
 // The value of one operation from its operands' values (b may be null), rounded as the problem's precision says: double
 // arithmetic, then fp32 (Exact: not at all); 16-bit formats round both operands of a MatMul to the format first, as
-// tensor cores take them (P is cast before PV).
-Matrix apply(const Expr& expr, const Matrix* a, const Matrix* b, const Problem& problem);
+// tensor cores take them (P is cast before PV). Throws Cancelled as the task says, also within one large product.
+Matrix apply(const Expr& expr, const Matrix* a, const Matrix* b, const Problem& problem, const Task& task = {});
 
 }  // namespace flashstep

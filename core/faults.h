@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/text.h"
+
 namespace flashstep {
 
 // The words that a fault can change.
@@ -27,7 +29,8 @@ enum class Meaning {
 constexpr double kMaskSentinel = -1e9;
 
 struct Fault {
-    std::string_view id, title;
+    std::string_view id;
+    Text title;
     std::string_view algorithm;
     int line;
     Word word;
@@ -35,7 +38,7 @@ struct Fault {
     std::string_view preset;  // where it fails visibly
     std::string_view tensor;  // where it shows first there, on `line`, in the iteration i, j (0-based)
     int i, j;
-    std::string_view hides;  // where it does not show
+    Text hides;  // where it does not show
 };
 
 std::span<const Fault> faults();

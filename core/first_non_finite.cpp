@@ -14,11 +14,12 @@ namespace {
 
 class Search {
   public:
-    explicit Search(const Trace& trace) : trace_(trace) {}
+    Search(const Trace& trace, const Task& task) : trace_(trace), task_(task) {}
 
     // The operation of an expression that gave its element (r, c), which is not finite, from finite operands. None if
     // other versions handed it on, or if it says what a mask says.
     std::optional<Op> origin(int index, int r, int c) {
+        task_.checkpoint();
         const Expr& e = trace_.exprs[index];
         const Operation& operation = flashstep::operation(e.op);
         if (operation.operands == 0) return std::nullopt;
@@ -48,7 +49,7 @@ class Search {
             result = trace_.value(trace_.versions[e.version]);
         } else {
             const Matrix* a = e.a >= 0 ? &value(e.a) : nullptr;
-            result = apply(e, a, e.b >= 0 ? &value(e.b) : nullptr, trace_.problem);
+            result = apply(e, a, e.b >= 0 ? &value(e.b) : nullptr, trace_.problem, task_);
         }
         return values_[index] = std::move(result);
     }
@@ -57,14 +58,15 @@ class Search {
     Shape shape_of(int index) const { return {trace_.exprs[index].rows, trace_.exprs[index].cols}; }
 
     const Trace& trace_;
+    const Task& task_;
     std::map<int, Matrix> values_;  // by expression
 };
 
-std::optional<NonFinite> in_version(const Trace& trace, int v) {
+std::optional<NonFinite> in_version(const Trace& trace, int v, const Task& task) {
     const Version& version = trace.versions[v];
     const Expr& expr = trace.exprs[version.expr];
     const auto values = trace.value(version);
-    Search search(trace);
+    Search search(trace, task);
     for (int r = 0; r < version.rows; ++r)
         for (int c = 0; c < version.cols; ++c) {
             const double x = values(r, c);
@@ -96,10 +98,11 @@ std::string cause_text(const Trace& trace, const NonFinite& found) {
 
 }  // namespace
 
-std::optional<NonFinite> first_non_finite(const Trace& trace) {
+std::optional<NonFinite> first_non_finite(const Trace& trace, const Task& task) {
     for (int v = 0; v < static_cast<int>(trace.versions.size()); ++v) {
+        task.checkpoint();
         if (trace.value(trace.versions[v]).allFinite()) continue;
-        if (const auto found = in_version(trace, v)) return found;
+        if (const auto found = in_version(trace, v, task)) return found;
     }
     return std::nullopt;
 }

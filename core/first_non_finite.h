@@ -21,7 +21,7 @@ struct NonFinite {
 
 // In order of the steps, then of the rows and columns. Minus infinity where a mask hides a key, in the first maximum
 // and in L of a row that sees nothing is what the algorithms mean, and is passed over, as it is in M and X.
-std::optional<NonFinite> first_non_finite(const Trace& trace);
+std::optional<NonFinite> first_non_finite(const Trace& trace, const Task& task = {});
 
 // "step 7, line 8, i=1 j=1: S_ij[1,2] is inf: ..." in one line.
 std::string describe(const Trace& trace, const NonFinite& found);

@@ -19,48 +19,26 @@ constexpr T rounded_up(T value, T unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-// How an algorithm's work is cut into thread blocks.
-enum class Cut { Head, RowBlock, ColumnBlock };
-
-struct GridRow {
-    std::string_view algorithm, writes;
-    Cut cut;
-    int warps = 0;  // 0: any number
-};
-
-// FlashAttention-1 gives a (batch, head) to one thread block, FlashAttention-2 one block of it (Dao 2023, section 3.2
-// and figure 2). The pass that forms D from O and dO is left out: a pass over rows, without tiles.
-constexpr std::array kGrids = {
-    GridRow{"fa1_forward", "O, l, m", Cut::Head},
-    GridRow{"fa1_backward", "dQ, dK, dV", Cut::Head},
-    GridRow{"fa2_forward", "O, L", Cut::RowBlock},
-    GridRow{"fa2_backward", "dQ, dK, dV", Cut::ColumnBlock},
-    GridRow{"fa2_backward_two_pass", "dK, dV", Cut::ColumnBlock},
-    GridRow{"fa2_backward_two_pass", "dQ", Cut::RowBlock},
-    GridRow{"warps_split_k", "O, L", Cut::RowBlock, 4},
-    GridRow{"warps_split_q", "O, L", Cut::RowBlock, 4},
-};
-
-std::string_view shape(Cut cut) {
-    switch (cut) {
-        case Cut::Head:
+std::string_view shape(BlockPer per) {
+    switch (per) {
+        case BlockPer::Head:
             return "(batch, head)";
-        case Cut::RowBlock:
+        case BlockPer::RowBlock:
             return "(batch, head, row block)";
-        case Cut::ColumnBlock:
+        case BlockPer::ColumnBlock:
             return "(batch, head, column block)";
     }
     return {};
 }
 
-std::int64_t blocks_of(Cut cut, const Problem& p) {
+std::int64_t blocks_of(BlockPer per, const Problem& p) {
     const std::int64_t heads = p.total_heads();
-    switch (cut) {
-        case Cut::Head:
+    switch (per) {
+        case BlockPer::Head:
             return heads;
-        case Cut::RowBlock:
+        case BlockPer::RowBlock:
             return heads * p.row_blocks();
-        case Cut::ColumnBlock:
+        case BlockPer::ColumnBlock:
             return heads * p.col_blocks();
     }
     return 0;
@@ -124,15 +102,12 @@ Occupancy occupancy(const SmLimits& sm, const BlockUse& use) {
 
 std::vector<Grid> grids(const Algorithm& algorithm, const Problem& problem) {
     std::vector<Grid> found;
-    for (const GridRow& row : kGrids)
-        if (row.algorithm == algorithm.id) found.push_back({row.writes, shape(row.cut), blocks_of(row.cut, problem)});
+    for (const Launch& launch : algorithm.launches)
+        found.push_back({launch.writes, shape(launch.per), blocks_of(launch.per, problem)});
     return found;
 }
 
-int own_threads(const Algorithm& algorithm) {
-    const auto row = std::ranges::find(kGrids, algorithm.id, &GridRow::algorithm);
-    return row == kGrids.end() ? 0 : row->warps * kWarpThreads;
-}
+int own_threads(const Algorithm& algorithm) { return algorithm.warps * kWarpThreads; }
 
 Waves waves(std::int64_t blocks, int blocks_per_sm, int sms) {
     Waves result;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/matrix.h"
+#include "core/tensor_bytes.h"
 
 namespace flashstep {
 
@@ -20,11 +21,6 @@ struct SlotKey {
     std::string slot;
     int head = 0, i = -1, j = -1;
     auto operator<=>(const SlotKey&) const = default;
-};
-
-struct TensorBytes {
-    std::int64_t read = 0, write = 0;
-    bool operator==(const TensorBytes&) const = default;
 };
 
 struct KernelRun {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/ops/operation.h"
+#include "core/say.h"
 
 namespace flashstep {
 namespace {
@@ -44,8 +45,21 @@ Machine::Totals& Machine::Totals::add_scaled(const Totals& delta, std::int64_t t
 
 Machine::Totals Machine::Totals::minus(const Totals& other) const { return Totals(*this).add_scaled(other, -1); }
 
-Machine::Machine(Mode mode, const Problem& problem, Given given, const Fault* fault)
-    : mode_(mode), problem_(problem), given_(std::move(given)), fault_(fault) {
+namespace {
+double flops_of(const Traffic& traffic) { return static_cast<double>(traffic.flops_matmul + traffic.flops_other); }
+}  // namespace
+
+void Machine::expect(const Traffic& whole, std::int64_t stored_values) {
+    expected_flops_ = flops_of(whole);
+    if (!recording()) return;
+    std::int64_t inputs = 0;
+    for (const auto& [name, matrices] : given_)
+        for (const Matrix& matrix : *matrices) inputs += matrix.size();
+    trace_.values.reserve(static_cast<std::size_t>(stored_values + inputs));
+}
+
+Machine::Machine(Mode mode, const Problem& problem, Given given, const Fault* fault, const Task& task)
+    : mode_(mode), problem_(problem), given_(std::move(given)), fault_(fault), task_(task) {
     trace_.problem = problem;
     if (recording()) trace_.steps.emplace_back();
 }
@@ -121,6 +135,8 @@ Memory Machine::memory() const {
 }
 
 void Machine::begin_step(int line) {
+    task_.checkpoint();
+    if (expected_flops_ > 0) task_.report(flops_of(totals_.traffic), expected_flops_);
     close_step();
     line_ = line;
     ++totals_.steps;
@@ -185,7 +201,7 @@ void Machine::note_inputs(int tensor) {
         for (int block = 0; block < info.blocks(); ++block) {
             const Trace::Range range = trace_.block_range(tensor, block);
             Matrix data = (*source)[copy].block(range.row0, range.col0, range.rows, range.cols);
-            round_all(data, format);
+            round_all(data, format, task_);
             trace_.exprs.push_back({.op = Op::Input, .rows = range.rows, .cols = range.cols});
             add_version(tensor, static_cast<int>(copy), block, data, static_cast<int>(trace_.exprs.size()) - 1, 0);
         }
@@ -202,6 +218,7 @@ int Machine::add_version(int tensor, int copy, int block, const Matrix& data, in
                                .cols = static_cast<int>(data.cols()),
                                .offset = trace_.values.size(),
                                .expr = expr});
+    task_.checkpoint();
     trace_.values.insert(trace_.values.end(), data.data(), data.data() + data.size());
     leaves_.push_back(-1);
     Tensor& info = trace_.tensors[tensor];
@@ -248,7 +265,9 @@ void Machine::touch_hbm(TouchKind kind, int tensor, int block, int partner, std:
 void Machine::resize_tile(std::int64_t& held, std::int64_t bytes) {
     const std::int64_t needed = sram_used_ - held + bytes;
     if (problem_.sram_bytes > 0 && needed > problem_.sram_bytes)
-        throw Error(fmt::format("line {}: SRAM overflow, {} of {} bytes", line_, needed, problem_.sram_bytes));
+        throw Error(say("line {}: SRAM overflow, {} of {} bytes",
+                        "伪代码第 {} 行：片上 SRAM 溢出，需要 {} 字节，容量为 {} 字节", line_, needed,
+                        problem_.sram_bytes));
     sram_used_ = needed;
     held = bytes;
     sram_peak_ = std::max(sram_peak_, sram_used_);
@@ -259,8 +278,10 @@ const Matrix* Machine::keep(Matrix values) { return &temporaries_.emplace_back(s
 Value Machine::recorded(Expr expr, const Value* a, const Value* b) {
     if (a) expr.a = a->expr;
     if (b) expr.b = b->expr;
-    Value result{
-        this, {expr.rows, expr.cols}, keep(apply(expr, a ? a->data : nullptr, b ? b->data : nullptr, problem_)), 0};
+    Value result{this,
+                 {expr.rows, expr.cols},
+                 keep(apply(expr, a ? a->data : nullptr, b ? b->data : nullptr, problem_, task_)),
+                 0};
     trace_.exprs.push_back(expr);
     result.expr = static_cast<int>(trace_.exprs.size()) - 1;
     return result;
@@ -393,7 +414,7 @@ void Hbm::write(int block, int partner, const Value& value, TouchKind kind) {
     int version = -1;
     if (machine_.recording()) {
         Matrix data = *value.data;
-        round_all(data, format_of(info_.kind, machine_.problem()));
+        round_all(data, format_of(info_.kind, machine_.problem()), machine_.task_);
         const int copy = machine_.trace_.copy_of(tensor_, machine_.head());
         version = machine_.add_version(tensor_, copy, block, data, value.expr, machine_.step());
     }
@@ -466,7 +487,7 @@ Stream& Stream::operator=(const Value& value) {
     int version = -1;
     if (machine_.recording()) {
         Matrix data = *value.data;
-        round_all(data, format_of(info_.kind, machine_.problem()));
+        round_all(data, format_of(info_.kind, machine_.problem()), machine_.task_);
         const int copy = machine_.trace_.copy_of(tensor_, machine_.head());
         version = machine_.add_version(tensor_, copy, -1, data, value.expr, machine_.step());
     }

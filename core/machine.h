@@ -51,8 +51,12 @@ class Machine {
     using Given = std::map<std::string, const std::vector<Matrix>*>;
 
     // `given` is not looked at in Count mode. What it points to must outlive the machine.
-    // `fault` may be null; it changes the meaning of its word on its line.
-    Machine(Mode mode, const Problem& problem, Given given = {}, const Fault* fault = nullptr);
+    // `fault` may be null; it changes the meaning of its word on its line. The task is asked at every step, and within
+    // what takes long in one.
+    Machine(Mode mode, const Problem& problem, Given given = {}, const Fault* fault = nullptr, const Task& task = {});
+
+    // What the run will come to, as Count gives it: for the task's progress, and so that values are stored in place.
+    void expect(const Traffic& whole, std::int64_t stored_values);
 
     Mode mode() const { return mode_; }
     bool recording() const { return mode_ == Mode::Record; }
@@ -113,6 +117,8 @@ class Machine {
     Problem problem_;
     Given given_;
     const Fault* fault_;
+    Task task_;
+    double expected_flops_ = 0;  // 0: not known
     Totals totals_;
     std::int64_t sram_used_ = 0, sram_peak_ = 0;
     int line_ = 0, head_ = 0;
@@ -270,7 +276,7 @@ class At {
     Machine& machine_;
 };
 
-// ---- The words. Shapes are those of matrices; FLOPs per DESIGN: 2mnk per product, one per element otherwise. ----
+// ---- The words. Shapes are those of matrices; FLOPs: 2mnk of a product, one per element otherwise. ----
 
 Value operator*(const Value& a, const Value& b);  // matrix product
 Value operator*(double factor, const Value& a);

@@ -1,6 +1,7 @@
 // Rounding to the number formats of the kernels.
 #include "core/matrix.h"
 
+#include <algorithm>
 #include <array>
 
 namespace flashstep {
@@ -34,9 +35,13 @@ double round_to(double value, DType dtype) {
     return value;
 }
 
-void round_all(Matrix& values, DType dtype) {
+void round_all(Matrix& values, DType dtype, const Task& task) {
     if (dtype == DType::Exact) return;
-    for (double& value : values.reshaped()) value = round_to(value, dtype);
+    for (Eigen::Index k = 0; k < values.size();) {
+        task.checkpoint();
+        const Eigen::Index end = std::min<Eigen::Index>(values.size(), k + kCheckedWork);
+        for (; k < end; ++k) values.data()[k] = round_to(values.data()[k], dtype);
+    }
 }
 
 }  // namespace flashstep

@@ -41,9 +41,10 @@ void add_to(std::vector<Matrix>& sums, int copy, const Matrix& part) {
     sum = sum.size() > 0 ? Matrix(sum + part) : part;
 }
 
-Outputs in_double(const Problem& p, const Inputs& in) {
+Outputs in_double(const Problem& p, const Inputs& in, const Task& task) {
     Outputs out;
     for (int head = 0; head < p.total_heads(); ++head) {
+        task.checkpoint();
         const Gradients g = reference_gradients(p, in, head);
         out.of["O"].push_back(reference(p, in, head).O);
         out.of["dQ"].push_back(g.dQ);
@@ -53,10 +54,11 @@ Outputs in_double(const Problem& p, const Inputs& in) {
     return out;
 }
 
-Outputs unfused(const Problem& p, const Inputs& in) {
+Outputs unfused(const Problem& p, const Inputs& in, const Task& task) {
     Outputs out;
     const DType format = p.dtype;
     for (int head = 0; head < p.total_heads(); ++head) {
+        task.checkpoint();
         const Matrix Q = rounded(in.Q[head], format), K = rounded(in.K[p.kv_index(head)], format),
                      V = rounded(in.V[p.kv_index(head)], format), dO = rounded(in.dO[head], format);
         const Matrix S = rounded(scores(p, in, head), DType::Fp32);
@@ -94,7 +96,7 @@ double ulp(double value, DType format) {
 
 }  // namespace
 
-std::vector<OutputError> output_errors(const Trace& mirror, const KernelRun& run) {
+std::vector<OutputError> output_errors(const Trace& mirror, const KernelRun& run, const Task& task) {
     const Problem& p = mirror.problem;
     std::vector<OutputError> errors;
     if (p.dtype != DType::Fp16 && p.dtype != DType::Bf16) return errors;
@@ -104,7 +106,7 @@ std::vector<OutputError> output_errors(const Trace& mirror, const KernelRun& run
         const int tensor = mirror.find(name, Space::Hbm);
         if (tensor < 0 || mirror.tensors[tensor].role != Role::Output || !run.captured.contains({name, 0, -1, -1}))
             continue;
-        if (!right) right = in_double(p, in), without_fusion = unfused(p, in);
+        if (!right) right = in_double(p, in, task), without_fusion = unfused(p, in, task);
         OutputError error{.tensor = name};
         double largest = 0;
         const std::vector<Matrix>& expected = right->of[name];

@@ -20,6 +20,6 @@ struct OutputError {
 // For fp16 and bf16, and O, dQ, dK, dV as far as the mirror has them and the run captured them; empty otherwise.
 // Unfused: S, dP in fp32 from fp32 accumulation, P, dS and the outputs rounded to the format. dK and dV are sums over
 // the query heads that share them.
-std::vector<OutputError> output_errors(const Trace& mirror, const KernelRun& run);
+std::vector<OutputError> output_errors(const Trace& mirror, const KernelRun& run, const Task& task = {});
 
 }  // namespace flashstep

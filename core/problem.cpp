@@ -1,22 +1,21 @@
 // Problem sizes, their limits, and reproducible inputs.
 #include "core/problem.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
+#include "core/say.h"
 
 namespace flashstep {
 namespace {
 
-void require(bool ok, std::string_view what, auto value, std::string_view limit, std::string hint = {}) {
-    if (!ok) throw Error(fmt::format("{} is {}, but has to be {}", what, value, limit), std::move(hint));
+void require(bool ok, const Sentence& what, auto value, const Sentence& limit) {
+    if (!ok) throw Error(say("{} is {}, but has to be {}", "{} 为 {}，应{}", what, value, limit));
 }
 
-void require_range(std::string_view what, int value, int most) {
-    require(value >= 1 && value <= most, what, value, fmt::format("from 1 to {}", most));
+void require_range(const char* what, int value, int most) {
+    require(value >= 1 && value <= most, what, value, say("from 1 to {}", "在 1 到 {} 之间", most));
 }
 
 // SplitMix64: small, the same everywhere, good enough for test inputs.
@@ -42,11 +41,12 @@ std::vector<Matrix> random_matrices(std::uint64_t seed, int salt, int count, int
 
 void require_shapes(std::string_view what, const std::vector<Matrix>& matrices, int count, int rows, int cols) {
     if (static_cast<int>(matrices.size()) != count)
-        throw Error(fmt::format("{} holds {} heads, but the problem has {}", what, matrices.size(), count));
+        throw Error(say("{} holds {} heads, but the problem has {}", "{} 有 {} 个 head，而问题要求 {} 个", what,
+                        matrices.size(), count));
     for (const Matrix& values : matrices)
         if (values.rows() != rows || values.cols() != cols)
-            throw Error(fmt::format("{} is {} x {}, but the problem asks for {} x {}", what, values.rows(),
-                                    values.cols(), rows, cols));
+            throw Error(say("{} is {} x {}, but the problem asks for {} x {}",
+                            "{} 的尺寸是 {} × {}，而问题要求 {} × {}", what, values.rows(), values.cols(), rows, cols));
 }
 
 }  // namespace
@@ -74,11 +74,12 @@ void validate(const Problem& p) {
     require_range("batch", p.batch, kMaxHeads);
     require_range("heads", p.heads, kMaxHeads);
     require_range("kv-heads", p.kv_heads, kMaxHeads);
-    require(p.heads % p.kv_heads == 0, "kv-heads", p.kv_heads, fmt::format("a divisor of heads, {}", p.heads));
-    require(std::int64_t{p.batch} * p.heads <= kMaxHeads, "batch times heads",
-            fmt::format("{} times {}", p.batch, p.heads), fmt::format("at most {}", kMaxHeads));
-    require(std::isfinite(p.scale), "scale", p.scale, "a finite number");
-    require(p.sram_bytes >= 0, "sram", p.sram_bytes, "a number of bytes, or 0 for no limit");
+    require(p.heads % p.kv_heads == 0, "kv-heads", p.kv_heads,
+            say("a divisor of heads, {}", "能整除 heads（{}）", p.heads));
+    require(std::int64_t{p.batch} * p.heads <= kMaxHeads, {"batch times heads", "batch × heads"},
+            say("{} times {}", "{} × {}", p.batch, p.heads), say("at most {}", "不超过 {}", kMaxHeads));
+    require(std::isfinite(p.scale), {"scale", "缩放系数"}, p.scale, {"a finite number", "为有限数"});
+    require(p.sram_bytes >= 0, "sram", p.sram_bytes, {"a number of bytes, or 0 for no limit", "为字节数，0 表示不限"});
 }
 
 void validate(const Problem& p, const Inputs& in) {
@@ -89,8 +90,9 @@ void validate(const Problem& p, const Inputs& in) {
     if (!in.X.empty()) require_shapes("X", in.X, p.total_heads(), p.n, p.nk);
     const int mask_rows = p.mask == MaskShape::None ? 0 : p.mask == MaskShape::Keys ? 1 : p.n;
     if (in.mask.rows() != mask_rows || (mask_rows > 0 && in.mask.cols() != p.nk))
-        throw Error(fmt::format("the mask is {} x {}, but the problem asks for {} x {}", in.mask.rows(), in.mask.cols(),
-                                mask_rows, mask_rows > 0 ? p.nk : 0));
+        throw Error(say("the mask is {} x {}, but the problem asks for {} x {}",
+                        "掩码的尺寸是 {} × {}，而问题要求 {} × {}", in.mask.rows(), in.mask.cols(), mask_rows,
+                        mask_rows > 0 ? p.nk : 0));
 }
 
 Inputs make_inputs(const Problem& p) {

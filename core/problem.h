@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -60,6 +61,9 @@ struct Inputs {
     std::vector<Matrix> Q, K, V, dO, X;
     Matrix mask;  // empty, [1, nk] or [n, nk], as Problem::mask says
 };
+
+// What an algorithm starts from beside the inputs, by matrix, an entry per query head: see core/starting_values.h.
+using StartingValues = std::map<std::string, std::vector<Matrix>>;
 
 // Throws Error naming the field, its value and the limit.
 void validate(const Problem& problem);

@@ -2,7 +2,6 @@
 // the state at any step is found by binary search.
 #pragma once
 
-#include <Eigen/Dense>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,34 +1,37 @@
 // The words that kernels are written in, and the only header that knows which compiler reads it. nvcc gets CUDA's own
 // meaning, with raw pointers; the host compiler gets the executor's, where every access is counted and checked.
 //
-//   thread_idx() block_idx() block_dim() grid_dim()   indices and sizes, .x .y .z
-//   sync_block() sync_warp()                          barriers; both order memory in their scope
-//   shuffle_xor(v, mask) shuffle_down(v, delta)       exchange in a warp; they order nothing
-//   atomic_add(view, index, v)                        returns the old value
-//   Global<T> Shared<T>                               views: v[i] loads, v[i] = x stores
-//   slice(view, first, count)                         the part of a view that one head or block may touch
-//   shared_memory().take<T>("name", count)            carves the block's dynamic shared memory, in order
-//   exp_diff(a, b) log_of(x) max_of(a, b)             fp32 arithmetic
-//   exp2_of(x) exp2_diff(a, b)                        powers of two, one instruction each on a device
+// clang-format off
+//   thread_idx() block_idx() block_dim()             indices and sizes, .x .y .z
+//   sync_block() sync_warp()                         barriers; both order memory in their scope
+//   shuffle_xor(v, mask)                             exchange in a warp; it orders nothing
+//   atomic_add(view, index, v)                       returns the old value
+//   Global<T> Shared<T>                              views: v[i] loads, v[i] = x stores
+//   slice(view, first, count)                        the part of a view that one head or block may touch
+//   shared_memory().take<T>("name", count)           carves the block's dynamic shared memory, in order
+//   exp_diff(a, b) log_of(x) max_of(a, b)            fp32 arithmetic; minus_infinity()
+//   exp2_of(x)                                       a power of two, one instruction on a device
 //
 // 16-bit elements T, Half or BFloat (gpu/half.h):
-//   to_half(x) to_bfloat(x) to_element<T>(x) to_float(h)     conversions; to nearest, ties to even
-//   pack(lo, hi) pack_floats<T>(lo, hi) lower_of<T>(pair) upper_of<T>(pair)   two in a register, the lower half first
-//   load_16(view, index) store_16(view, index, packet)       16 bytes at once (load_8, store_8: 8), aligned to them
-//   load_pair(view, index) store_pair(view, index, pair)     two 16-bit elements
+//   to_half(x) to_bfloat(x) to_element<T>(x)         rounded to nearest, ties to even
+//   to_float(h)                                      exact
+//   pack(lo, hi) pack_floats<T>(lo, hi)              two in a register, the lower half first
+//   lower_of<T>(pair) upper_of<T>(pair)              one of them
+//   load_16(view, index) store_16(view, index, v)    16 bytes at once, aligned to them
+//   load_pair(view, index) store_pair(view, index, v)    two 16-bit elements at once
 //
 // Asynchronous copies to shared memory, sm_80 and later:
-//   cp_async_16(to, index, from, index, source_bytes)        16 bytes (cp_async_8, cp_async_4), of which source_bytes
-//   are
-//                                                            read and the rest is zero; aligned to their size
-//   cp_async_commit() cp_async_wait<n>()                     closes this thread's group; waits for all but its n
-//   newest.
-//                                                            Other threads see the bytes after a barrier
+//   cp_async_16(to, index, from, index, bytes)       16 bytes (cp_async_8, cp_async_4), aligned to them: the first
+//                                                    `bytes` are read, the rest is zero
+//   cp_async_commit()                                closes this thread's group
+//   cp_async_wait<n>()                               waits for all but its n newest groups; other threads see the
+//                                                    bytes after a barrier
 //
 // Tensor cores; all 32 lanes of a warp take part:
-//   ldmatrix_x1|x2|x4[_trans](registers, view, row)          8x8 matrices; lane 8k + r gives the element where row r of
-//                                                            matrix k starts (on sm_75 the other lanes a valid one too)
-//   mma_m16n8k16<T>(d, a, b, c) mma_m16n8k8<T>(d, a, b, c)   D = A B + C in fp32; BFloat from sm_80
+//   ldmatrix_x1|x2|x4[_trans](registers, view, row)  8x8 matrices; lane 8k + r gives the element where row r of
+//                                                    matrix k starts (on sm_75 the other lanes a valid one too)
+//   mma_m16n8k16<T>(d, a, b, c) mma_m16n8k8<T>(...)  D = A B + C in fp32; BFloat from sm_80
+// clang-format on
 // gpu/simt/tensor.h says which lane holds what.
 //
 // Inline PTX is here and nowhere else; the host's halves are in gpu/simt/words.h and gpu/simt/tensor_words.h.
@@ -56,7 +59,6 @@ using Shared = T*;
 FS_DEVICE Index3 thread_idx() { return {int(threadIdx.x), int(threadIdx.y), int(threadIdx.z)}; }
 FS_DEVICE Index3 block_idx() { return {int(blockIdx.x), int(blockIdx.y), int(blockIdx.z)}; }
 FS_DEVICE Index3 block_dim() { return {int(blockDim.x), int(blockDim.y), int(blockDim.z)}; }
-FS_DEVICE Index3 grid_dim() { return {int(gridDim.x), int(gridDim.y), int(gridDim.z)}; }
 
 FS_DEVICE void sync_block() { __syncthreads(); }
 FS_DEVICE void sync_warp() { __syncwarp(); }
@@ -64,10 +66,6 @@ FS_DEVICE void sync_warp() { __syncwarp(); }
 template <class T>
 FS_DEVICE T shuffle_xor(T value, int mask) {
     return __shfl_xor_sync(0xffffffffu, value, mask);
-}
-template <class T>
-FS_DEVICE T shuffle_down(T value, int delta) {
-    return __shfl_down_sync(0xffffffffu, value, delta);
 }
 template <class T>
 FS_DEVICE T atomic_add(T* view, std::int64_t index, T value) {
@@ -103,9 +101,6 @@ FS_DEVICE float exp2_of(float x) {
     float power;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
     return power;
-}
-FS_DEVICE float exp2_diff(float a, float b) {
-    return a == minus_infinity() && b == minus_infinity() ? 0.0f : exp2_of(a - b);
 }
 
 // ---- 16-bit elements
@@ -168,26 +163,14 @@ FS_DEVICE T upper_of(std::uint32_t pair) {
 
 // ---- several elements at once: as the machine's vectors, so that one instruction moves them
 
-template <class Vector, class T>
-FS_DEVICE auto load_vector(const T* view, std::int64_t index) {
-    const Vector vector = *reinterpret_cast<const Vector*>(view + index);
-    return __builtin_bit_cast(Packet<T, int{sizeof(Vector)}>, vector);
-}
 template <class T>
 FS_DEVICE auto load_16(T* view, std::int64_t index) {
-    return load_vector<uint4, std::remove_const_t<T>>(view, index);
-}
-template <class T>
-FS_DEVICE auto load_8(T* view, std::int64_t index) {
-    return load_vector<uint2, std::remove_const_t<T>>(view, index);
+    const uint4 vector = *reinterpret_cast<const uint4*>(view + index);
+    return __builtin_bit_cast(Packet<std::remove_const_t<T>, 16>, vector);
 }
 template <class T>
 FS_DEVICE void store_16(T* view, std::int64_t index, const Packet<T, 16>& packet) {
     *reinterpret_cast<uint4*>(view + index) = __builtin_bit_cast(uint4, packet);
-}
-template <class T>
-FS_DEVICE void store_8(T* view, std::int64_t index, const Packet<T, 8>& packet) {
-    *reinterpret_cast<uint2*>(view + index) = __builtin_bit_cast(uint2, packet);
 }
 template <class T>
 FS_DEVICE std::uint32_t load_pair(T* view, std::int64_t index) {

@@ -71,7 +71,7 @@ std::optional<Pass> pass_of(const KernelInfo& kernel) {
     const std::vector<TensorSpec> tensors = rung(kernel.id).tensors(shape_of(kernel, Problem{}));
     const auto reads = [&](std::string_view tensor) {
         return std::ranges::any_of(
-            tensors, [&](const TensorSpec& t) { return t.name == tensor && t.role == simt::Role::Input; });
+            tensors, [&](const TensorSpec& t) { return t.name == tensor && t.role == TensorRole::Input; });
     };
     if (!reads("Q")) return std::nullopt;
     return reads("dO") ? Pass::Backward : Pass::Forward;
@@ -144,7 +144,7 @@ std::unique_ptr<BenchRun> prepare_on_device(const KernelInfo& kernel, const Prob
     std::vector<cuda::BenchTensor> tensors;
     for (const TensorSpec& spec : rung(kernel.id).tensors(shape)) {
         cuda::BenchTensor tensor{spec.name, bytes_of(spec.element), spec.count(), {}};
-        if (spec.role == simt::Role::Input) tensor.pattern = encoded(pattern_of(spec.name, shape.nk), spec.element);
+        if (spec.role == TensorRole::Input) tensor.pattern = encoded(pattern_of(spec.name, shape.nk), spec.element);
         tensors.push_back(std::move(tensor));
     }
     return cuda::prepare_bench(kernel.id, shape, tensors);

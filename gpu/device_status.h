@@ -17,7 +17,7 @@ struct DeviceStatus {
     bool built = false;             // this build has the CUDA back end
     bool available = false;         // and a device can run it
     std::string name = {};          // "NVIDIA ..." or empty
-    std::string message = {};       // why not, in one line; or driver and runtime versions
+    Sentence message = {};          // why not, in one line; or driver and runtime versions
     int capability = 0;             // the device's compute capability, 75 for 7.5; 0: no device
     int code = 0;                   // the architecture whose code of this build the device runs; 0: none
     std::string driver = {};        // the CUDA version that the driver is for, "13.0"; empty: no driver

@@ -7,8 +7,9 @@
 
 namespace flashstep::gpu {
 
-std::int64_t opt_in_shared_bytes(int target) {
-    switch (target) {
+std::int64_t opt_in_shared_bytes(Target target) {
+    const bool known = target.variant == 0 || (target.variant == 'a' && target.arch >= 90);
+    switch (known ? target.arch : 0) {
         case 75:
             return 64 * 1024;
         case 80:
@@ -22,7 +23,8 @@ std::int64_t opt_in_shared_bytes(int target) {
         case 100:
             return 227 * 1024;
         default:
-            throw Error(fmt::format("unknown target sm_{}", target), "known are 75, 80, 86, 87, 89, 90, 100 and 120");
+            throw Error(fmt::format("unknown target sm_{}", text(target)),
+                        "known are 75, 80, 86, 87, 89, 90, 90a, 100, 100a, 120 and 120a");
     }
 }
 

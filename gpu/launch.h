@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "gpu/target.h"
+
 namespace flashstep::gpu {
 
 // Indices and sizes as CUDA counts them, but signed.
@@ -25,7 +27,7 @@ struct Launch {
 constexpr std::int64_t kDefaultSharedBytes = 48 * 1024;
 
 // Largest dynamic shared memory of a block after opting in, in bytes. Throws Error for an unknown target.
-std::int64_t opt_in_shared_bytes(int target);
+std::int64_t opt_in_shared_bytes(Target target);
 
 // Throws Error with both numbers if the grid, the block or the shared memory is over what CUDA (and a target with
 // `opt_in_bytes` of shared memory) allows. `where` names the target or the device in the message.

@@ -1,23 +1,24 @@
-// The kernel ladder: an explicit ordered table, one row per rung. Plain C++: no CUDA header here.
+// The kernel ladder as a table: one row per rung, described in plain values. Plain C++: no CUDA header here.
 #pragma once
 
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "core/matrix.h"
+#include "core/dtype.h"
+#include "core/text.h"
+#include "gpu/target.h"
 
 namespace flashstep::gpu {
 
-// One rung. Adding one: a file in gpu/kernels/, a line in registry.cpp, one in its family's rungs_*.cpp (how it runs)
-// and one in gpu/cuda/kernels.cu.
+// One rung, as its struct describes itself at the end of its file in gpu/kernels/ (gpu/families/any_rung.h).
 struct KernelInfo {
     std::string_view id;                  // its file's name without .cuh
-    std::string_view title;               // one line: the idea
+    Text title;                           // one line: the idea
     std::string_view algorithm;           // id of the mirror algorithm in core
     std::vector<DType> dtypes;            // the first one is its own
     std::vector<int> head_dims;           // what it is made for; empty: any
-    std::vector<int> targets;             // CUDA architectures: 75, 80, ...
+    std::vector<Target> targets;          // CUDA architectures: 75, 80, ... in order
     std::vector<std::string_view> slots;  // what it captures: names of the mirror's tensors
     // Outputs whose bits depend on the order of the threads; empty: none.
     std::vector<std::string_view> order_dependent;

@@ -10,6 +10,7 @@
 
 #include "core/algorithms.h"
 #include "core/error.h"
+#include "core/say.h"
 #include "core/starting_values.h"
 #include "gpu/cuda/backend.h"
 #include "gpu/host_tensor.h"
@@ -54,9 +55,9 @@ Probe lay_out(const Rung& row, const AttentionShape& p, std::vector<float>& buff
         size += probe.stride[s] * p.total_heads() * p.row_blocks() * p.col_blocks();
     }
     if (size * 4 > kMaxCaptureBytes) {
-        throw Error(
-            fmt::format("{}: capturing every tile takes {} bytes, the limit is {}", row.id, size * 4, kMaxCaptureBytes),
-            "run it without capture, or on a smaller problem");
+        throw Error(say("{}: capturing every tile takes {} bytes, the limit is {}",
+                        "{}：采集全部 tile 需要 {} 字节，上限是 {}", row.id, size * 4, kMaxCaptureBytes),
+                    {"run it without capture, or on a smaller problem", "请不采集中间值，或缩小问题规模"});
     }
     buffer.assign(static_cast<std::size_t>(size), std::bit_cast<float>(kNotCaptured));
     probe.values = buffer.data();
@@ -111,7 +112,7 @@ std::vector<float> flatten(const std::vector<Matrix>& heads) {
 class Reads {
   public:
     Reads(const Rung& row, const AttentionShape& p, const KernelInfo& kernel, const Problem& problem,
-          const Inputs& inputs)
+          const Inputs& inputs, const StartingValues* start)
         : given_{{"Q", &inputs.Q}, {"K", &inputs.K}, {"V", &inputs.V}, {"dO", &inputs.dO}} {
         if (problem.mask != MaskShape::None) {
             mask_.push_back(inputs.mask);
@@ -119,12 +120,12 @@ class Reads {
         }
         const auto specs = row.tensors(p);
         if (std::ranges::all_of(specs, [&](const TensorSpec& s) {
-                return s.role != simt::Role::Input || given_.contains(std::string(s.name));
+                return s.role != TensorRole::Input || given_.contains(std::string(s.name));
             })) {
             return;
         }
-        starting_ = starting_values(*find_algorithm(kernel.algorithm), problem, inputs);
-        for (const auto& [name, matrices] : starting_) given_[name] = &matrices;
+        if (!start) own_start_ = starting_values(*find_algorithm(kernel.algorithm), problem, inputs);
+        for (const auto& [name, matrices] : start ? *start : own_start_) given_[name] = &matrices;
     }
     Reads(const Reads&) = delete;
 
@@ -136,7 +137,7 @@ class Reads {
 
   private:
     std::vector<Matrix> mask_;
-    std::map<std::string, std::vector<Matrix>> starting_;
+    StartingValues own_start_;
     std::map<std::string, const std::vector<Matrix>*> given_;
 };
 
@@ -152,13 +153,13 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
     for (const TensorSpec& spec : specs) {
         const std::string name(spec.name);
         switch (spec.role) {
-            case simt::Role::Input:
+            case TensorRole::Input:
                 machine.add_input(name, encoded(inputs[name], spec.element), bytes_of(spec.element));
                 break;
-            case simt::Role::Output:
+            case TensorRole::Output:
                 machine.add_output(name, spec.count(), bytes_of(spec.element));
                 break;
-            case simt::Role::Temporary:
+            case TensorRole::Temporary:
                 machine.add_temporary(name, spec.count(), bytes_of(spec.element));
                 break;
         }
@@ -172,7 +173,7 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
 
     if (probed) collect_tiles(row, p, probe, run);
     for (const TensorSpec& spec : specs) {
-        if (spec.captured && (capture || spec.role == simt::Role::Output)) {
+        if (spec.captured && (capture || spec.role == TensorRole::Output)) {
             collect_tensor(spec, decoded(machine.bytes(spec.name), spec.element), run);
         }
     }
@@ -208,7 +209,7 @@ void run_on_device(const Rung& row, const AttentionShape& p, const Reads& inputs
     cuda::Buffers buffers;
     buffers.specs = row.tensors(p);
     for (const TensorSpec& spec : buffers.specs) {
-        buffers.values.push_back(encoded(spec.role == simt::Role::Input
+        buffers.values.push_back(encoded(spec.role == TensorRole::Input
                                              ? inputs[spec.name]
                                              : std::vector<float>(static_cast<std::size_t>(spec.count())),
                                          spec.element));
@@ -221,27 +222,31 @@ void run_on_device(const Rung& row, const AttentionShape& p, const Reads& inputs
     if (probed) collect_tiles(row, p, buffers.probe, run);
     for (std::size_t k = 0; k < buffers.specs.size(); ++k) {
         const TensorSpec& spec = buffers.specs[k];
-        if (spec.captured && (capture || spec.role == simt::Role::Output)) {
+        if (spec.captured && (capture || spec.role == TensorRole::Output)) {
             collect_tensor(spec, decoded(buffers.values[k], spec.element), run);
         }
     }
 }
 
+std::string joined(const auto& values, std::string_view between) {
+    return fmt::format("{}", fmt::join(values, between));
+}
+
 }  // namespace
 
-std::vector<int> targets_of(const KernelInfo& kernel, DType dtype) {
-    std::vector<int> targets = kernel.targets;
+std::vector<Target> targets_of(const KernelInfo& kernel, DType dtype) {
+    std::vector<Target> targets = kernel.targets;
     // sm_75 multiplies no bf16 on its tensor cores.
-    if (dtype == DType::Bf16) std::erase_if(targets, [](int target) { return target < 80; });
+    if (dtype == DType::Bf16) std::erase_if(targets, [](Target target) { return target < 80; });
     return targets;
 }
 
-void check_target(const KernelInfo& kernel, DType dtype, int target) {
-    const std::vector<int> targets = targets_of(kernel, dtype);
-    if (std::ranges::find(targets, target) != targets.end()) return;
+void check_target(const KernelInfo& kernel, DType dtype, Target target) {
     opt_in_shared_bytes(target);  // an unknown one is another error
-    throw Error(fmt::format("{} runs on sm_{} with {}, not on sm_{}", kernel.id, fmt::join(targets, ", sm_"),
-                            name(dtype), target));
+    const std::vector<Target> targets = targets_of(kernel, dtype);
+    if (std::ranges::any_of(targets, [&](Target own) { return own.serves(target); })) return;
+    throw Error(say("{} runs on {} with {}, not on sm_{}", "{0}（{2}）可在 {1} 上运行，不支持 sm_{3}", kernel.id,
+                    text(targets), name(dtype), text(target)));
 }
 
 void check_runnable(const KernelInfo& kernel, const Problem& problem) {
@@ -249,57 +254,68 @@ void check_runnable(const KernelInfo& kernel, const Problem& problem) {
     if (std::ranges::find(kernel.dtypes, problem.dtype) == kernel.dtypes.end()) {
         std::vector<std::string_view> names;
         for (DType dtype : kernel.dtypes) names.push_back(name(dtype));
-        throw Error(
-            fmt::format("{} does not run {}; it runs {}", kernel.id, name(problem.dtype), fmt::join(names, ", ")));
+        throw Error(say("{} does not run {}; it runs {}", "{} 不支持 {}，只支持 {}", kernel.id, name(problem.dtype),
+                        joined(names, ", ")));
     }
+    const auto base = [](bool base2) {
+        return base2 ? Sentence("base-2", "以 2 为底") : Sentence("natural", "以 e 为底");
+    };
     if (find_algorithm(kernel.algorithm)->base2 && problem.base2 != kernel.base2) {
-        throw Error(fmt::format("{} takes {} exponentials, the problem asks for {} ones", kernel.id,
-                                kernel.base2 ? "base-2" : "natural", problem.base2 ? "base-2" : "natural"));
+        throw Error(say("{} takes {} exponentials, the problem asks for {} ones", "{} 使用{}的指数，而问题要求{}的指数",
+                        kernel.id, base(kernel.base2), base(problem.base2)));
     }
     if (problem.mask != MaskShape::None && !kernel.takes_mask) {
-        throw Error(fmt::format("{} takes no additive mask; it runs causal or no mask", kernel.id));
+        throw Error(say("{} takes no additive mask; it runs causal or no mask",
+                        "{} 不支持加性掩码，只支持因果掩码或无掩码", kernel.id));
     }
     if (kernel.br > 0 && (problem.br != kernel.br || problem.bc != kernel.bc)) {
-        throw Error(fmt::format("{} has B_r = {}, B_c = {}; the problem asks for {} and {}", kernel.id, kernel.br,
-                                kernel.bc, problem.br, problem.bc));
+        throw Error(say("{} has B_r = {}, B_c = {}; the problem asks for {} and {}",
+                        "{} 的分块固定为 B_r = {}、B_c = {}，而问题要求 {} 和 {}", kernel.id, kernel.br, kernel.bc,
+                        problem.br, problem.bc));
     }
     if (kernel.most_head_dim > 0 && std::max(problem.d, problem.dv) > kernel.most_head_dim) {
-        throw Error(fmt::format("{} does not run head dimensions d = {}, d_v = {}; it runs those up to {}", kernel.id,
-                                problem.d, problem.dv, kernel.most_head_dim));
+        throw Error(say("{} does not run head dimensions d = {}, d_v = {}; it runs those up to {}",
+                        "{} 不支持 head 维度 d = {}、d_v = {}，最大支持 {}", kernel.id, problem.d, problem.dv,
+                        kernel.most_head_dim));
     }
     const auto supports = [&](int d) {
         return kernel.most_head_dim > 0 || kernel.head_dims.empty() ||
                std::ranges::find(kernel.head_dims, d) != kernel.head_dims.end();
     };
     if (!supports(problem.d) || !supports(problem.dv)) {
-        throw Error(fmt::format("{} does not run head dimensions d = {}, d_v = {}; it runs {}", kernel.id, problem.d,
-                                problem.dv, fmt::join(kernel.head_dims, ", ")));
+        throw Error(say("{} does not run head dimensions d = {}, d_v = {}; it runs {}",
+                        "{} 不支持 head 维度 d = {}、d_v = {}，只支持 {}", kernel.id, problem.d, problem.dv,
+                        joined(kernel.head_dims, ", ")));
     }
     const Rung& row = rung(kernel.id);
     const AttentionShape shape = shape_of(kernel, problem);
     const std::int64_t limit = std::numeric_limits<int>::max();
     const auto within = [&](std::string_view what, std::int64_t rows, std::int64_t cols) {
         if (rows * cols > limit) {
-            throw Error(fmt::format("{}: {} has {} elements, the limit is {}", kernel.id, what, rows * cols, limit));
+            throw Error(say("{}: {} of one head has {} elements, the limit is {}",
+                            "{}：单个 head 的 {} 有 {} 个元素，上限是 {}", kernel.id, what, rows * cols, limit));
         }
     };
-    within("Q of one head", problem.n, problem.d);
-    within("K of one head", problem.nk, problem.d);
-    within("V of one head", problem.nk, problem.dv);
-    within("O of one head", problem.n, problem.dv);
+    within("Q", problem.n, problem.d);
+    within("K", problem.nk, problem.d);
+    within("V", problem.nk, problem.dv);
+    within("O", problem.n, problem.dv);
     std::int64_t largest = 0;
-    int target = 0;
-    for (int candidate : kernel.targets) {
+    Target target;
+    for (Target candidate : kernel.targets) {
         if (opt_in_shared_bytes(candidate) > largest) largest = opt_in_shared_bytes(target = candidate);
     }
     if (const std::int64_t needs = row.shared_bytes(shape); needs > largest) {
-        throw Error(fmt::format("{}: B_r = {}, B_c = {}, d = {}, d_v = {} need {} bytes of shared memory, the largest "
-                                "target (sm_{}) allows {}",
-                                kernel.id, problem.br, problem.bc, problem.d, problem.dv, needs, target, largest),
-                    "smaller blocks B_r, B_c need less");
+        throw Error(say("{}: B_r = {}, B_c = {}, d = {}, d_v = {} need {} bytes of shared memory, the largest "
+                        "target (sm_{}) allows {}",
+                        "{}：B_r = {}、B_c = {}、d = {}、d_v = {} 需要 {} 字节 shared "
+                        "memory，而容量最大的目标架构（sm_{}）只允许 {}",
+                        kernel.id, problem.br, problem.bc, problem.d, problem.dv, needs, text(target), largest),
+                    {"smaller blocks B_r, B_c need less", "请减小分块 B_r、B_c"});
     }
     if (const std::int64_t blocks = row.blocks(shape); blocks > limit) {
-        throw Error(fmt::format("{}: {} thread blocks, the limit is {}", kernel.id, blocks, limit));
+        throw Error(say("{}: {} thread blocks, the limit is {}", "{}：需要 {} 个 thread block，上限是 {}", kernel.id,
+                        blocks, limit));
     }
 }
 
@@ -315,7 +331,7 @@ KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inp
     if (options.where == Where::LiveCuda) check_device(kernel, problem.dtype, device_status());
     const Rung& row = rung(kernel.id);
     const AttentionShape shape = shape_of(kernel, problem);
-    const Reads reads(row, shape, kernel, problem, inputs);
+    const Reads reads(row, shape, kernel, problem, inputs, options.start);
     switch (options.where) {
         case Where::Host:
             run_on_host(row, shape, reads, options, run);
@@ -341,22 +357,25 @@ DeviceStatus device_status() { return cuda::status(); }
 
 void check_device(const KernelInfo& kernel, DType dtype, const DeviceStatus& device) {
     if (!device.available) throw Error(device.message);
-    const std::vector<int> targets = targets_of(kernel, dtype);
-    // Machine code for a target runs on later devices of its generation: sm_80's on sm_87.
+    const std::vector<Target> targets = targets_of(kernel, dtype);
+    // Machine code for a target runs on later devices of its generation: sm_80's on sm_87. A variant's does not.
     const auto serve = [&](int architecture) {
-        return std::ranges::any_of(
-            targets, [&](int target) { return target / 10 == architecture / 10 && target <= architecture; });
+        return std::ranges::any_of(targets, [&](Target target) {
+            return target.variant == 0 ? target.arch / 10 == architecture / 10 && target.arch <= architecture
+                                       : target.arch == architecture;
+        });
     };
     if (serve(device.code)) return;
     if (serve(device.capability)) {
-        throw Error(
-            fmt::format("{} in {} runs on sm_{}; what {} (sm_{}) runs of this build is code for sm_{}", kernel.id,
-                        name(dtype), fmt::join(targets, ", sm_"), device.name, device.capability, device.code),
-            fmt::format("configure with {}-real in CMAKE_CUDA_ARCHITECTURES", device.capability));
+        throw Error(say("{} in {} runs on {}; what {} (sm_{}) runs of this build is code for sm_{}",
+                        "{}（{}）可在 {} 上运行，而 {}（sm_{}）在这个构建中只能运行 sm_{} 的代码", kernel.id,
+                        name(dtype), text(targets), device.name, device.capability, device.code),
+                    say("configure with {}-real in CMAKE_CUDA_ARCHITECTURES",
+                        "配置时请在 CMAKE_CUDA_ARCHITECTURES 中加入 {}-real", device.capability));
     }
-    throw Error(fmt::format("{} in {} runs on sm_{}, not on sm_{} ({})", kernel.id, name(dtype),
-                            fmt::join(targets, ", sm_"), device.capability, device.name),
-                "on the host the executor runs it (--on host)");
+    throw Error(say("{} in {} runs on {}, not on sm_{} ({})", "{}（{}）可在 {} 上运行，不支持 sm_{}（{}）", kernel.id,
+                    name(dtype), text(targets), device.capability, device.name),
+                {"on the host the executor runs it (--on host)", "可在本机 CPU 上由执行器运行"});
 }
 
 }  // namespace flashstep::gpu

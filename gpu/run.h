@@ -21,9 +21,10 @@ struct RunOptions {
     Checks checks = Checks::On;              // the executor's race, bounds, poison and divergence checks (host only)
     Capture capture = Capture::On;           // off: outputs O (and L) only, with the probe-free kernel
     std::uint64_t seed = 1;                  // shuffles the order of blocks and fibres (host only)
-    int target = 90;                         // the architecture whose shared-memory limit the host executor applies
+    Target target = 90;                      // the architecture whose shared-memory limit the host executor applies
     std::atomic<bool>* cancel = nullptr;     // set to true from another thread: the run stops with Error("cancelled")
     std::atomic<float>* progress = nullptr;  // fraction of the thread blocks done, 0 to 1
+    const StartingValues* start = nullptr;   // what the mirror started from, where it was recorded already
 };
 
 // Throws flashstep::Error: a problem that the kernel cannot run (what it can is in the message), a failed check of the
@@ -31,9 +32,9 @@ struct RunOptions {
 KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inputs& inputs, const RunOptions& options);
 
 // The architectures that the kernel is there for in a number format.
-std::vector<int> targets_of(const KernelInfo& kernel, DType dtype);
-// Throws Error listing them, if `target` is none of them.
-void check_target(const KernelInfo& kernel, DType dtype, int target);
+std::vector<Target> targets_of(const KernelInfo& kernel, DType dtype);
+// Throws Error listing them, if none of them serves `target`.
+void check_target(const KernelInfo& kernel, DType dtype, Target target);
 
 // Throws Error listing what the kernel can run, if it cannot run this problem (dtype, head dims, masks, sizes).
 void check_runnable(const KernelInfo& kernel, const Problem& problem);

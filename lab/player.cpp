@@ -15,7 +15,7 @@ bool same_unit(const Step& a, const Step& b, Unit unit) {
 
 }  // namespace
 
-Player::Player(const Trace& trace, int head) : trace_(&trace), head_(-1) { set_head(head); }
+Player::Player(const Trace& trace, int head) : trace_(&trace), views_(trace), head_(-1) { set_head(head); }
 
 void Player::set_head(int head) {
     if (head == head_) return;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/trace.h"
+#include "lab/step_view.h"
 
 namespace flashstep {
 
@@ -22,6 +23,8 @@ class Player {
     void set_head(int head);  // stays at the same place of the walk
     int step() const { return step_; }
     const Step& current() const { return trace_->steps[step_]; }
+    // What happens in it; made when it is first asked for.
+    const StepView& view() { return views_.at(step_); }
     int first() const { return 0; }
     int last() const { return last_; }
     // Position among the head's steps, 0 (inputs) to count(), for "step 17 of 64".
@@ -63,6 +66,7 @@ class Player {
     const TileSteps* find_tile(int i, int j) const;
     int unit_start(int step, Unit unit) const;
     const Trace* trace_;
+    StepViews views_;
     int head_ = 0, base_ = 1, last_ = 0, step_ = 0, previous_ = 0;
     bool playing_ = false;
     double speed_ = 2, pending_ = 0;

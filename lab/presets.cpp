@@ -3,6 +3,9 @@
 
 #include <array>
 
+#include "core/error.h"
+#include "lab/edit.h"
+
 namespace flashstep {
 namespace {
 
@@ -93,26 +96,72 @@ Inputs warps_inputs(const Problem& problem) {
 
 std::span<const Preset> presets() {
     static const std::array table = {
-        Preset{"n4d3", "N=4, d=3: the first walk-through", "fa2_forward", "fa2_forward_1_tile", n4d3_problem(),
+        Preset{"n4d3",
+               {"N=4, d=3: the first walk-through", "N=4，d=3：第一次逐步演示"},
+               "fa2_forward",
+               "fa2_forward_1_tile",
+               n4d3_problem(),
                n4d3_inputs},
-        Preset{"n64", "N=64, d=16 in 4 x 4 tiles", "fa2_forward", "fa2_forward_1_tile", n64_problem(false),
+        Preset{"n64",
+               {"N=64, d=16 in 4 x 4 tiles", "N=64，d=16，4 × 4 个 tile"},
+               "fa2_forward",
+               "fa2_forward_1_tile",
+               n64_problem(false),
                make_inputs},
-        Preset{"n64_causal", "causal: six tiles skipped", "fa2_forward", "fa2_forward_1_tile", n64_problem(true),
+        Preset{"n64_causal",
+               {"causal: six tiles skipped", "因果掩码：跳过六个 tile"},
+               "fa2_forward",
+               "fa2_forward_1_tile",
+               n64_problem(true),
                make_inputs},
-        Preset{"n4d3_backward", "N=4, d=3: the backward pass", "fa2_backward", "fa2_backward_2_atomic", n4d3_problem(),
+        Preset{"n4d3_backward",
+               {"N=4, d=3: the backward pass", "N=4，d=3：反向传播"},
+               "fa2_backward",
+               "fa2_backward_2_atomic",
+               n4d3_problem(),
                n4d3_inputs},
-        Preset{"n64_backward", "N=64, d=16: the backward pass", "fa2_backward", "fa2_backward_2_atomic",
-               n64_problem(false), make_inputs},
-        Preset{"extreme", "scores of 100 and more", "fa2_forward", "fa2_forward_1_tile", n4d3_problem(),
+        Preset{"n64_backward",
+               {"N=64, d=16: the backward pass", "N=64，d=16：反向传播"},
+               "fa2_backward",
+               "fa2_backward_2_atomic",
+               n64_problem(false),
+               make_inputs},
+        Preset{"extreme",
+               {"scores of 100 and more", "分数达到一百以上"},
+               "fa2_forward",
+               "fa2_forward_1_tile",
+               n4d3_problem(),
                extreme_inputs},
-        Preset{"tail", "three keys in blocks of two", "fa2_forward", "fa2_forward_1_tile", tail_problem(), tail_inputs},
-        Preset{"masked_rows", "three rows see nothing", "fa2_forward", "fa2_forward_1_tile", masked_rows_problem(),
+        Preset{"tail",
+               {"three keys in blocks of two", "三个 key，每块放两个"},
+               "fa2_forward",
+               "fa2_forward_1_tile",
+               tail_problem(),
+               tail_inputs},
+        Preset{"masked_rows",
+               {"three rows see nothing", "有三行看不到任何 key"},
+               "fa2_forward",
+               "fa2_forward_1_tile",
+               masked_rows_problem(),
                make_inputs},
-        Preset{"hidden_first_tile", "a mask hides the first tile", "fa2_forward", "fa2_forward_1_tile",
-               hidden_first_tile_problem(), hidden_first_tile_inputs},
-        Preset{"warps_split_k", "four warps split K: they exchange", "warps_split_k", "", warps_problem(),
+        Preset{"hidden_first_tile",
+               {"a mask hides the first tile", "掩码遮住第一个 tile"},
+               "fa2_forward",
+               "fa2_forward_1_tile",
+               hidden_first_tile_problem(),
+               hidden_first_tile_inputs},
+        Preset{"warps_split_k",
+               {"four warps split K: they exchange", "四个 warp 切分 K：需要交换数据"},
+               "warps_split_k",
+               "",
+               warps_problem(),
                warps_inputs},
-        Preset{"warps_split_q", "four warps split Q: no exchange", "warps_split_q", "", warps_problem(), warps_inputs},
+        Preset{"warps_split_q",
+               {"four warps split Q: no exchange", "四个 warp 切分 Q：无需交换"},
+               "warps_split_q",
+               "",
+               warps_problem(),
+               warps_inputs},
     };
     return table;
 }
@@ -133,6 +182,35 @@ Inputs preset_inputs(const Preset& preset, const Problem& problem) {
     }
     if (own.mask.rows() == in.mask.rows() && own.mask.cols() == in.mask.cols()) in.mask = own.mask;
     return in;
+}
+
+Recipe recipe_of(const Preset& preset, const Instead& instead) {
+    Recipe recipe;
+    recipe.algorithm = preset.algorithm, recipe.kernel = preset.kernel;
+    recipe.problem = preset.problem, recipe.inputs = preset.inputs(preset.problem);
+    if (!instead.algorithm.empty()) {
+        const Algorithm* algorithm = find_algorithm(instead.algorithm);
+        if (!algorithm) throw Error("there is no algorithm called " + std::string(instead.algorithm));
+        recipe = with_algorithm(std::move(recipe), *algorithm);
+    }
+    if (!instead.kernel.empty()) {
+        const gpu::KernelInfo* kernel = gpu::find_kernel(instead.kernel);
+        if (!kernel && instead.kernel != "none")
+            throw Error("there is no kernel called " + std::string(instead.kernel));
+        if (kernel && !instead.algorithm.empty() && kernel->algorithm != instead.algorithm)
+            throw Error(std::string(kernel->id) + " mirrors " + std::string(kernel->algorithm) + ", not " +
+                        std::string(instead.algorithm));
+        recipe = with_kernel(std::move(recipe), kernel);
+    }
+    if (!instead.fault.empty()) {
+        const Fault* fault = find_fault(instead.fault);
+        if (!fault) throw Error("there is no mistake called " + std::string(instead.fault));
+        if (!(instead.algorithm.empty() && instead.kernel.empty()) && fault->algorithm != recipe.algorithm)
+            throw Error(std::string(fault->id) + " is a mistake of " + std::string(fault->algorithm) + ", not of " +
+                        recipe.algorithm);
+        recipe = with_fault(std::move(recipe), fault);
+    }
+    return recipe;
 }
 
 }  // namespace flashstep

@@ -13,8 +13,8 @@ namespace flashstep {
 struct Recording {
     std::string_view device;  // its folder's name; the device's own name and the date stand in the file
     std::string_view preset, kernel;
-    std::string_view
-        bytes;  // a kernel run file (core/io/trace_file.h); what is in it is not checked before it is parsed
+    std::string_view bytes;  // a kernel run file (core/io/trace_file.h), not checked before it is parsed
+    bool operator==(const Recording&) const = default;
 };
 
 // By device, preset and kernel; empty where nothing was recorded.

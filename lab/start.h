@@ -15,11 +15,11 @@ enum class ThemeMode { Dark, Light };
 constexpr int kLeastWidth = 960, kLeastHeight = 600;
 
 struct StartState {
-    std::string lesson = "first_walk";      // lesson id; empty: no lesson text
-    std::string preset = "n4d3";            // used where `problem` is not set
-    std::string algorithm, kernel;          // empty: the preset's
-    std::string fault = {};                 // a known mistake of the algorithm; empty: none
-    std::optional<Problem> problem;         // with `inputs`: from the command line
+    std::string lesson = "fa2_forward";  // lesson id; empty: no lesson text
+    std::string preset = "n4d3";         // used where `problem` is not set
+    std::string algorithm, kernel;       // empty: the preset's
+    std::string fault = {};              // a known mistake of the algorithm; empty: none
+    std::optional<Problem> problem;      // with `inputs`: from the command line
     std::optional<Inputs> inputs;
     int step = 0;
     ThemeMode theme = ThemeMode::Dark;

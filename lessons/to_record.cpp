@@ -18,7 +18,7 @@ std::vector<std::string_view> chosen_presets() {
         if (!preset || preset->kernel.empty() || chosen.size() == kMostRecorded) return;
         if (std::ranges::find(chosen, preset->id) == chosen.end()) chosen.push_back(preset->id);
     };
-    for (const Lesson& lesson : lessons()) add(find_preset(lesson.preset));
+    for (const Lesson& lesson : lessons()) add(lesson.scenes.front().preset);
     for (const Preset& preset : presets()) add(&preset);
     return chosen;
 }

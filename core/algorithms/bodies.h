@@ -1,4 +1,4 @@
-// The algorithms, one per file of this folder.
+// What the files of this folder include: an algorithm each.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,11 @@ namespace flashstep {
 
 using enum TensorKind;  // what a tensor is stands beside its name
 
-extern const Algorithm kNaiveSoftmax, kSafeSoftmax, kOnlineSoftmax, kOnlineSoftmaxBlocks, kSoftmaxBackward,
-    kStandardAttention, kStandardBackward, kFa1Forward, kFa1Backward, kFa2Forward, kFa2Backward, kFa2BackwardTwoPass,
-    kWarpsSplitK, kWarpsSplitQ;
+// An algorithm's file ends in a type with its row, and instantiates this for it; the table in algorithms.cpp names
+// both.
+template <typename File>
+const Algorithm& row_of() {
+    return File::row;
+}
 
 }  // namespace flashstep

@@ -7,32 +7,38 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    { 1, 0, LineKind::Text, R"(set the state of the dropout generator)"},
-    { 2, 0, LineKind::Text, R"(set block sizes $B_c$, $B_r$)"},
-    { 3, 0, LineKind::Text, R"(divide $Q$ into $T_r$ blocks, $K$ and $V$ into $T_c$ blocks)"},
-    { 4, 0, LineKind::Text, R"(divide $O$, $dO$, $l$, $m$ into $T_r$ blocks)"},
-    { 5, 0, LineKind::Step, R"(in HBM: $dQ \leftarrow 0$, $dK \leftarrow 0$, $dV \leftarrow 0$)"},
-    { 6, 0, LineKind::Loop, R"(for $1 \le j \le T_c$ do)"},
-    { 7, 1, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)"},
-    { 8, 1, LineKind::Step, R"(on chip: $dK_j \leftarrow 0$, $dV_j \leftarrow 0$)"},
-    { 9, 1, LineKind::Loop, R"(for $1 \le i \le T_r$ do)"},
-    {10, 2, LineKind::Step, R"(load $Q_i$, $O_i$, $dO_i$, $dQ_i$, $l_i$, $m_i$ from HBM to SRAM)"},
+    { 1, 0, LineKind::Text, R"(set the state of the dropout generator)", R"(设定 dropout 随机数发生器的状态)"},
+    { 2, 0, LineKind::Text, R"(set block sizes $B_c$, $B_r$)", R"(设定分块大小 $B_c$、$B_r$)"},
+    { 3, 0, LineKind::Text, R"(divide $Q$ into $T_r$ blocks, $K$ and $V$ into $T_c$ blocks)",
+                            R"(把 $Q$ 分成 $T_r$ 块，$K$、$V$ 分成 $T_c$ 块)"},
+    { 4, 0, LineKind::Text, R"(divide $O$, $dO$, $l$, $m$ into $T_r$ blocks)",
+                            R"(把 $O$、$dO$、$l$、$m$ 分成 $T_r$ 块)"},
+    { 5, 0, LineKind::Step, R"(in HBM: $dQ \leftarrow 0$, $dK \leftarrow 0$, $dV \leftarrow 0$)",
+                            R"(HBM 中：$dQ \leftarrow 0$，$dK \leftarrow 0$，$dV \leftarrow 0$)"},
+    { 6, 0, LineKind::Loop, R"(for $1 \le j \le T_c$ do)", R"(对 $1 \le j \le T_c$ 循环)"},
+    { 7, 1, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)", R"(把 $K_j$、$V_j$ 从 HBM 加载到 SRAM)"},
+    { 8, 1, LineKind::Step, R"(on chip: $dK_j \leftarrow 0$, $dV_j \leftarrow 0$)",
+                            R"(片上：$dK_j \leftarrow 0$，$dV_j \leftarrow 0$)"},
+    { 9, 1, LineKind::Loop, R"(for $1 \le i \le T_r$ do)", R"(对 $1 \le i \le T_r$ 循环)"},
+    {10, 2, LineKind::Step, R"(load $Q_i$, $O_i$, $dO_i$, $dQ_i$, $l_i$, $m_i$ from HBM to SRAM)",
+                            R"(把 $Q_i$、$O_i$、$dO_i$、$dQ_i$、$l_i$、$m_i$ 从 HBM 加载到 SRAM)"},
     {11, 2, LineKind::Step, R"($S_{ij} \leftarrow \tau Q_i K_j^\top$)"},
     {12, 2, LineKind::Step, R"($S_{ij} \leftarrow \mathrm{mask}(S_{ij})$)"},
     {13, 2, LineKind::Step, R"($P_{ij} \leftarrow \mathrm{diag}(l_i)^{-1} e^{S_{ij} - m_i}$)"},
-    {14, 2, LineKind::Text, R"(dropout mask $Z_{ij}$: none here)"},
-    {15, 2, LineKind::Text, R"(dropped $P_{ij}$: the same)"},
+    {14, 2, LineKind::Text, R"(dropout mask $Z_{ij}$: none here)", R"(dropout 掩码 $Z_{ij}$：这里不用)"},
+    {15, 2, LineKind::Text, R"(dropped $P_{ij}$: the same)", R"(丢弃后的 $P_{ij}$：不变)"},
     {16, 2, LineKind::Step, R"($dV_j \leftarrow dV_j + P_{ij}^\top dO_i$)"},
     {17, 2, LineKind::Step, R"($dP_{ij} \leftarrow dO_i V_j^\top$)"},
-    {18, 2, LineKind::Text, R"(dropped $dP_{ij}$: the same)"},
+    {18, 2, LineKind::Text, R"(dropped $dP_{ij}$: the same)", R"(丢弃后的 $dP_{ij}$：不变)"},
     {19, 2, LineKind::Step, R"($D_i \leftarrow \mathrm{rowsum}(dO_i \circ O_i)$)"},
     {20, 2, LineKind::Step, R"($dS_{ij} \leftarrow P_{ij} \circ (dP_{ij} - D_i)$)"},
-    {21, 2, LineKind::Step, R"(write $dQ_i \leftarrow dQ_i + \tau dS_{ij} K_j$ to HBM)"},
+    {21, 2, LineKind::Step, R"(write $dQ_i \leftarrow dQ_i + \tau dS_{ij} K_j$ to HBM)",
+                            R"(把 $dQ_i \leftarrow dQ_i + \tau dS_{ij} K_j$ 写入 HBM)"},
     {22, 2, LineKind::Step, R"($dK_j \leftarrow dK_j + \tau dS_{ij}^\top Q_i$)"},
-    {23, 1, LineKind::Text, R"(end for)"},
-    {24, 1, LineKind::Step, R"(write $dK_j$, $dV_j$ to HBM)"},
-    {25, 0, LineKind::Text, R"(end for)"},
-    {26, 0, LineKind::Text, R"(return $dQ$, $dK$, $dV$)"},
+    {23, 1, LineKind::Text, R"(end for)", R"(循环结束)"},
+    {24, 1, LineKind::Step, R"(write $dK_j$, $dV_j$ to HBM)", R"(把 $dK_j$、$dV_j$ 写入 HBM)"},
+    {25, 0, LineKind::Text, R"(end for)", R"(循环结束)"},
+    {26, 0, LineKind::Text, R"(return $dQ$, $dK$, $dV$)", R"(返回 $dQ$、$dK$、$dV$)"},
 };
 
 void run(Machine& machine, const Problem& p) {
@@ -103,17 +109,25 @@ ClosedForm closed_form(const Problem& p) {
     return form;
 }
 
+// One thread block for each (batch, head).
+constexpr Launch kLaunches[] = {{"dQ, dK, dV", BlockPer::Head}};
+
 }  // namespace
 
-const Algorithm kFa1Backward{"fa1_backward",
-                             "FlashAttention-1 backward",
-                             "FlashAttention, Algorithm 4",
-                             kLines,
-                             false,
-                             MaskTiles::Blocks,
-                             1,
-                             "fa1_forward",
-                             run,
-                             closed_form};
+struct Fa1Backward {
+    static constexpr Algorithm row{
+        .id = "fa1_backward",
+        .title = {"FlashAttention-1 backward", "FlashAttention-1 反向传播"},
+        .source = "FlashAttention, Algorithm 4",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .mask_tiles = MaskTiles::Blocks,
+        .forward = "fa1_forward",
+        .yardstick = "standard_backward",
+        .launches = kLaunches,
+    };
+};
+template const Algorithm& row_of<Fa1Backward>();
 
 }  // namespace flashstep

@@ -7,22 +7,27 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    { 1, 0, LineKind::Text, R"(set block sizes $B_c$, $B_r$)"},
-    { 2, 0, LineKind::Step, R"(in HBM: $O \leftarrow 0$, $l \leftarrow 0$, $m \leftarrow -\infty$)"},
-    { 3, 0, LineKind::Text, R"(divide $Q$ into $T_r$ blocks, $K$ and $V$ into $T_c$ blocks)"},
-    { 4, 0, LineKind::Text, R"(divide $O$, $l$, $m$ into $T_r$ blocks)"},
-    { 5, 0, LineKind::Loop, R"(for $1 \le j \le T_c$ do)"},
-    { 6, 1, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)"},
-    { 7, 1, LineKind::Loop, R"(for $1 \le i \le T_r$ do)"},
-    { 8, 2, LineKind::Step, R"(load $Q_i$, $O_i$, $l_i$, $m_i$ from HBM to SRAM)"},
+    { 1, 0, LineKind::Text, R"(set block sizes $B_c$, $B_r$)", R"(设定分块大小 $B_c$、$B_r$)"},
+    { 2, 0, LineKind::Step, R"(in HBM: $O \leftarrow 0$, $l \leftarrow 0$, $m \leftarrow -\infty$)",
+                            R"(HBM 中：$O \leftarrow 0$，$l \leftarrow 0$，$m \leftarrow -\infty$)"},
+    { 3, 0, LineKind::Text, R"(divide $Q$ into $T_r$ blocks, $K$ and $V$ into $T_c$ blocks)",
+                            R"(把 $Q$ 分成 $T_r$ 块，$K$、$V$ 分成 $T_c$ 块)"},
+    { 4, 0, LineKind::Text, R"(divide $O$, $l$, $m$ into $T_r$ blocks)", R"(把 $O$、$l$、$m$ 分成 $T_r$ 块)"},
+    { 5, 0, LineKind::Loop, R"(for $1 \le j \le T_c$ do)", R"(对 $1 \le j \le T_c$ 循环)"},
+    { 6, 1, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)", R"(把 $K_j$、$V_j$ 从 HBM 加载到 SRAM)"},
+    { 7, 1, LineKind::Loop, R"(for $1 \le i \le T_r$ do)", R"(对 $1 \le i \le T_r$ 循环)"},
+    { 8, 2, LineKind::Step, R"(load $Q_i$, $O_i$, $l_i$, $m_i$ from HBM to SRAM)",
+                            R"(把 $Q_i$、$O_i$、$l_i$、$m_i$ 从 HBM 加载到 SRAM)"},
     { 9, 2, LineKind::Step, R"($S_{ij} \leftarrow \tau Q_i K_j^\top$)"},
     {10, 2, LineKind::Step, R"($\tilde{m}_{ij} \leftarrow \mathrm{rowmax}(S_{ij})$, $\tilde{P}_{ij} \leftarrow e^{S_{ij} - \tilde{m}_{ij}}$, $\tilde{l}_{ij} \leftarrow \mathrm{rowsum}(\tilde{P}_{ij})$)"},
     {11, 2, LineKind::Step, R"($m_{new} \leftarrow \max(m_i, \tilde{m}_{ij})$, $l_{new} \leftarrow e^{m_i - m_{new}} l_i + e^{\tilde{m}_{ij} - m_{new}} \tilde{l}_{ij}$)"},
-    {12, 2, LineKind::Step, R"(write $O_i \leftarrow \mathrm{diag}(l_{new})^{-1} (\mathrm{diag}(l_i) e^{m_i - m_{new}} O_i + e^{\tilde{m}_{ij} - m_{new}} \tilde{P}_{ij} V_j)$ to HBM)"},
-    {13, 2, LineKind::Step, R"(write $l_i \leftarrow l_{new}$, $m_i \leftarrow m_{new}$ to HBM)"},
-    {14, 1, LineKind::Text, R"(end for)"},
-    {15, 0, LineKind::Text, R"(end for)"},
-    {16, 0, LineKind::Text, R"(return $O$)"},
+    {12, 2, LineKind::Step, R"(write $O_i \leftarrow \mathrm{diag}(l_{new})^{-1} (\mathrm{diag}(l_i) e^{m_i - m_{new}} O_i + e^{\tilde{m}_{ij} - m_{new}} \tilde{P}_{ij} V_j)$ to HBM)",
+                            R"(把 $O_i \leftarrow \mathrm{diag}(l_{new})^{-1} (\mathrm{diag}(l_i) e^{m_i - m_{new}} O_i + e^{\tilde{m}_{ij} - m_{new}} \tilde{P}_{ij} V_j)$ 写入 HBM)"},
+    {13, 2, LineKind::Step, R"(write $l_i \leftarrow l_{new}$, $m_i \leftarrow m_{new}$ to HBM)",
+                            R"(把 $l_i \leftarrow l_{new}$、$m_i \leftarrow m_{new}$ 写入 HBM)"},
+    {14, 1, LineKind::Text, R"(end for)", R"(循环结束)"},
+    {15, 0, LineKind::Text, R"(end for)", R"(循环结束)"},
+    {16, 0, LineKind::Text, R"(return $O$)", R"(返回 $O$)"},
 };
 
 void run(Machine& machine, const Problem& p) {
@@ -79,17 +84,24 @@ ClosedForm closed_form(const Problem& p) {
     return form;
 }
 
+// One thread block for each (batch, head): FlashAttention-2 is the first that cuts finer (Dao 2023, section 3.2).
+constexpr Launch kLaunches[] = {{"O, l, m", BlockPer::Head}};
+
 }  // namespace
 
-const Algorithm kFa1Forward{"fa1_forward",
-                            "FlashAttention-1 forward",
-                            "FlashAttention, Algorithm 1",
-                            kLines,
-                            false,
-                            MaskTiles::Blocks,
-                            1,
-                            {},
-                            run,
-                            closed_form};
+struct Fa1Forward {
+    static constexpr Algorithm row{
+        .id = "fa1_forward",
+        .title = {"FlashAttention-1 forward", "FlashAttention-1 前向传播"},
+        .source = "FlashAttention, Algorithm 1",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .mask_tiles = MaskTiles::Blocks,
+        .yardstick = "standard_attention",
+        .launches = kLaunches,
+    };
+};
+template const Algorithm& row_of<Fa1Forward>();
 
 }  // namespace flashstep

@@ -7,26 +7,32 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    { 1, 0, LineKind::Text, R"(divide $Q$ into $T_r$ blocks, $K$ and $V$ into $T_c$ blocks)"},
-    { 2, 0, LineKind::Text, R"(divide $O$, $dO$, $L$ into $T_r$ blocks)"},
-    { 3, 0, LineKind::Step, R"(in HBM: $dQ \leftarrow 0$; divide $dQ$, $dK$, $dV$)"},
-    { 4, 0, LineKind::Loop, R"(for $1 \le i \le T_r$: $D_i \leftarrow \mathrm{rowsum}(dO_i \circ O_i)$, write $D_i$ to HBM)"},
-    { 5, 0, LineKind::Loop, R"(for $1 \le j \le T_c$ do)"},
-    { 6, 1, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)"},
-    { 7, 1, LineKind::Step, R"(on chip: $dK_j \leftarrow 0$, $dV_j \leftarrow 0$)"},
-    { 8, 1, LineKind::Loop, R"(for $1 \le i \le T_r$ do)"},
-    { 9, 2, LineKind::Step, R"(load $Q_i$, $dO_i$, $L_i$, $D_i$ from HBM to SRAM)"},
+    { 1, 0, LineKind::Text, R"(divide $Q$ into $T_r$ blocks, $K$ and $V$ into $T_c$ blocks)",
+                            R"(把 $Q$ 分成 $T_r$ 块，$K$、$V$ 分成 $T_c$ 块)"},
+    { 2, 0, LineKind::Text, R"(divide $O$, $dO$, $L$ into $T_r$ blocks)", R"(把 $O$、$dO$、$L$ 分成 $T_r$ 块)"},
+    { 3, 0, LineKind::Step, R"(in HBM: $dQ \leftarrow 0$; divide $dQ$, $dK$, $dV$)",
+                            R"(HBM 中：$dQ \leftarrow 0$；把 $dQ$、$dK$、$dV$ 分块)"},
+    { 4, 0, LineKind::Loop, R"(for $1 \le i \le T_r$: $D_i \leftarrow \mathrm{rowsum}(dO_i \circ O_i)$, write $D_i$ to HBM)",
+                            R"(对 $1 \le i \le T_r$ 循环：$D_i \leftarrow \mathrm{rowsum}(dO_i \circ O_i)$，把 $D_i$ 写入 HBM)"},
+    { 5, 0, LineKind::Loop, R"(for $1 \le j \le T_c$ do)", R"(对 $1 \le j \le T_c$ 循环)"},
+    { 6, 1, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)", R"(把 $K_j$、$V_j$ 从 HBM 加载到 SRAM)"},
+    { 7, 1, LineKind::Step, R"(on chip: $dK_j \leftarrow 0$, $dV_j \leftarrow 0$)",
+                            R"(片上：$dK_j \leftarrow 0$，$dV_j \leftarrow 0$)"},
+    { 8, 1, LineKind::Loop, R"(for $1 \le i \le T_r$ do)", R"(对 $1 \le i \le T_r$ 循环)"},
+    { 9, 2, LineKind::Step, R"(load $Q_i$, $dO_i$, $L_i$, $D_i$ from HBM to SRAM)",
+                            R"(把 $Q_i$、$dO_i$、$L_i$、$D_i$ 从 HBM 加载到 SRAM)"},
     {10, 2, LineKind::Step, R"($S_{ij} \leftarrow \tau Q_i K_j^\top$)"},
     {11, 2, LineKind::Step, R"($P_{ij} \leftarrow e^{S_{ij} - L_i}$)"},
     {12, 2, LineKind::Step, R"($dV_j \leftarrow dV_j + P_{ij}^\top dO_i$)"},
     {13, 2, LineKind::Step, R"($dP_{ij} \leftarrow dO_i V_j^\top$)"},
     {14, 2, LineKind::Step, R"($dS_{ij} \leftarrow P_{ij} \circ (dP_{ij} - D_i)$)"},
-    {15, 2, LineKind::Step, R"(in HBM, by atomic adds: $dQ_i \leftarrow dQ_i + \tau dS_{ij} K_j$)"},
+    {15, 2, LineKind::Step, R"(in HBM, by atomic adds: $dQ_i \leftarrow dQ_i + \tau dS_{ij} K_j$)",
+                            R"(在 HBM 中用原子加累加：$dQ_i \leftarrow dQ_i + \tau dS_{ij} K_j$)"},
     {16, 2, LineKind::Step, R"($dK_j \leftarrow dK_j + \tau dS_{ij}^\top Q_i$)"},
-    {17, 1, LineKind::Text, R"(end for)"},
-    {18, 1, LineKind::Step, R"(write $dK_j$, $dV_j$ to HBM)"},
-    {19, 0, LineKind::Text, R"(end for)"},
-    {20, 0, LineKind::Text, R"(return $dQ$, $dK$, $dV$)"},
+    {17, 1, LineKind::Text, R"(end for)", R"(循环结束)"},
+    {18, 1, LineKind::Step, R"(write $dK_j$, $dV_j$ to HBM)", R"(把 $dK_j$、$dV_j$ 写入 HBM)"},
+    {19, 0, LineKind::Text, R"(end for)", R"(循环结束)"},
+    {20, 0, LineKind::Text, R"(return $dQ$, $dK$, $dV$)", R"(返回 $dQ$、$dK$、$dV$)"},
 };
 
 void run(Machine& m, const Problem& p) {
@@ -96,18 +102,26 @@ ClosedForm closed_form(const Problem& p) {
     return form;
 }
 
+// The pass that forms D from O and dO is left out: a pass over rows, without tiles.
+constexpr Launch kLaunches[] = {{"dQ, dK, dV", BlockPer::ColumnBlock}};
+
 }  // namespace
 
-const Algorithm kFa2Backward{"fa2_backward",
-                             "FlashAttention-2 backward",
-                             "FlashAttention-2, Algorithm 2",
-                             kLines,
-                             false,
-                             MaskTiles::Blocks,
-                             1,
-                             "fa2_forward",
-                             run,
-                             closed_form,
-                             true};
+struct Fa2Backward {
+    static constexpr Algorithm row{
+        .id = "fa2_backward",
+        .title = {"FlashAttention-2 backward", "FlashAttention-2 反向传播"},
+        .source = "FlashAttention-2, Algorithm 2",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .mask_tiles = MaskTiles::Blocks,
+        .forward = "fa2_forward",
+        .yardstick = "standard_backward",
+        .launches = kLaunches,
+        .base2 = true,
+    };
+};
+template const Algorithm& row_of<Fa2Backward>();
 
 }  // namespace flashstep

@@ -7,25 +7,30 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    { 1, 0, LineKind::Loop, R"(for $1 \le i \le T_r$: $D_i \leftarrow \mathrm{rowsum}(dO_i \circ O_i)$, write $D_i$ to HBM)"},
-    { 2, 0, LineKind::Loop, R"(for $1 \le i \le T_r$ do (first pass: $dQ$))"},
-    { 3, 1, LineKind::Step, R"(load $Q_i$, $dO_i$, $L_i$, $D_i$; $dQ_i \leftarrow 0$)"},
-    { 4, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)"},
-    { 5, 2, LineKind::Step, R"(load $K_j$, $V_j$)"},
+    { 1, 0, LineKind::Loop, R"(for $1 \le i \le T_r$: $D_i \leftarrow \mathrm{rowsum}(dO_i \circ O_i)$, write $D_i$ to HBM)",
+                            R"(对 $1 \le i \le T_r$ 循环：$D_i \leftarrow \mathrm{rowsum}(dO_i \circ O_i)$，把 $D_i$ 写入 HBM)"},
+    { 2, 0, LineKind::Loop, R"(for $1 \le i \le T_r$ do (first pass: $dQ$))",
+                            R"(对 $1 \le i \le T_r$ 循环（第一趟：$dQ$）)"},
+    { 3, 1, LineKind::Step, R"(load $Q_i$, $dO_i$, $L_i$, $D_i$; $dQ_i \leftarrow 0$)",
+                            R"(加载 $Q_i$、$dO_i$、$L_i$、$D_i$；$dQ_i \leftarrow 0$)"},
+    { 4, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)", R"(对 $1 \le j \le T_c$ 循环)"},
+    { 5, 2, LineKind::Step, R"(load $K_j$, $V_j$)", R"(加载 $K_j$、$V_j$)"},
     { 6, 2, LineKind::Step, R"($S_{ij} \leftarrow \tau Q_i K_j^\top$, $P_{ij} \leftarrow e^{S_{ij} - L_i}$)"},
     { 7, 2, LineKind::Step, R"($dP_{ij} \leftarrow dO_i V_j^\top$, $dS_{ij} \leftarrow P_{ij} \circ (dP_{ij} - D_i)$)"},
     { 8, 2, LineKind::Step, R"($dQ_i \leftarrow dQ_i + \tau dS_{ij} K_j$)"},
-    { 9, 1, LineKind::Step, R"(write $dQ_i$ to HBM)"},
-    {10, 0, LineKind::Loop, R"(for $1 \le j \le T_c$ do (second pass: $dK$, $dV$))"},
-    {11, 1, LineKind::Step, R"(load $K_j$, $V_j$; $dK_j \leftarrow 0$, $dV_j \leftarrow 0$)"},
-    {12, 1, LineKind::Loop, R"(for $1 \le i \le T_r$ do)"},
-    {13, 2, LineKind::Step, R"(load $Q_i$, $dO_i$, $L_i$, $D_i$)"},
+    { 9, 1, LineKind::Step, R"(write $dQ_i$ to HBM)", R"(把 $dQ_i$ 写入 HBM)"},
+    {10, 0, LineKind::Loop, R"(for $1 \le j \le T_c$ do (second pass: $dK$, $dV$))",
+                            R"(对 $1 \le j \le T_c$ 循环（第二趟：$dK$、$dV$）)"},
+    {11, 1, LineKind::Step, R"(load $K_j$, $V_j$; $dK_j \leftarrow 0$, $dV_j \leftarrow 0$)",
+                            R"(加载 $K_j$、$V_j$；$dK_j \leftarrow 0$，$dV_j \leftarrow 0$)"},
+    {12, 1, LineKind::Loop, R"(for $1 \le i \le T_r$ do)", R"(对 $1 \le i \le T_r$ 循环)"},
+    {13, 2, LineKind::Step, R"(load $Q_i$, $dO_i$, $L_i$, $D_i$)", R"(加载 $Q_i$、$dO_i$、$L_i$、$D_i$)"},
     {14, 2, LineKind::Step, R"($S_{ij} \leftarrow \tau Q_i K_j^\top$, $P_{ij} \leftarrow e^{S_{ij} - L_i}$)"},
     {15, 2, LineKind::Step, R"($dV_j \leftarrow dV_j + P_{ij}^\top dO_i$)"},
     {16, 2, LineKind::Step, R"($dP_{ij} \leftarrow dO_i V_j^\top$, $dS_{ij} \leftarrow P_{ij} \circ (dP_{ij} - D_i)$)"},
     {17, 2, LineKind::Step, R"($dK_j \leftarrow dK_j + \tau dS_{ij}^\top Q_i$)"},
-    {18, 1, LineKind::Step, R"(write $dK_j$, $dV_j$ to HBM)"},
-    {19, 0, LineKind::Text, R"(return $dQ$, $dK$, $dV$)"},
+    {18, 1, LineKind::Step, R"(write $dK_j$, $dV_j$ to HBM)", R"(把 $dK_j$、$dV_j$ 写入 HBM)"},
+    {19, 0, LineKind::Text, R"(return $dQ$, $dK$, $dV$)", R"(返回 $dQ$、$dK$、$dV$)"},
 };
 
 void run(Machine& m, const Problem& p) {
@@ -111,18 +116,27 @@ ClosedForm closed_form(const Problem& p) {
     return form;
 }
 
+// The pass that forms D from O and dO is left out: a pass over rows, without tiles.
+constexpr Launch kLaunches[] = {{"dK, dV", BlockPer::ColumnBlock}, {"dQ", BlockPer::RowBlock}};
+
 }  // namespace
 
-const Algorithm kFa2BackwardTwoPass{"fa2_backward_two_pass",
-                                    "FlashAttention-2 backward, two passes",
-                                    "deterministic form of Algorithm 2",
-                                    kLines,
-                                    false,
-                                    MaskTiles::Blocks,
-                                    2,
-                                    "fa2_forward",
-                                    run,
-                                    closed_form,
-                                    true};
+struct Fa2BackwardTwoPass {
+    static constexpr Algorithm row{
+        .id = "fa2_backward_two_pass",
+        .title = {"FlashAttention-2 backward, two passes", "FlashAttention-2 反向传播，两趟"},
+        .source = "deterministic form of Algorithm 2",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .mask_tiles = MaskTiles::Blocks,
+        .mask_passes = 2,
+        .forward = "fa2_forward",
+        .yardstick = "standard_backward",
+        .launches = kLaunches,
+        .base2 = true,
+    };
+};
+template const Algorithm& row_of<Fa2BackwardTwoPass>();
 
 }  // namespace flashstep

@@ -6,23 +6,25 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    { 1, 0, LineKind::Text, R"(divide $Q$ into $T_r$ blocks, $K$ and $V$ into $T_c$ blocks)"},
-    { 2, 0, LineKind::Text, R"(divide $O$ and $L$ into $T_r$ blocks)"},
-    { 3, 0, LineKind::Loop, R"(for $1 \le i \le T_r$ do)"},
-    { 4, 1, LineKind::Step, R"(load $Q_i$ from HBM to SRAM)"},
-    { 5, 1, LineKind::Step, R"(on chip: $\tilde{O}_i \leftarrow 0$, $l_i \leftarrow 0$, $m_i \leftarrow -\infty$)"},
-    { 6, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)"},
-    { 7, 2, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)"},
+    { 1, 0, LineKind::Text, R"(divide $Q$ into $T_r$ blocks, $K$ and $V$ into $T_c$ blocks)",
+                            R"(把 $Q$ 分成 $T_r$ 块，$K$、$V$ 分成 $T_c$ 块)"},
+    { 2, 0, LineKind::Text, R"(divide $O$ and $L$ into $T_r$ blocks)", R"(把 $O$、$L$ 分成 $T_r$ 块)"},
+    { 3, 0, LineKind::Loop, R"(for $1 \le i \le T_r$ do)", R"(对 $1 \le i \le T_r$ 循环)"},
+    { 4, 1, LineKind::Step, R"(load $Q_i$ from HBM to SRAM)", R"(把 $Q_i$ 从 HBM 加载到 SRAM)"},
+    { 5, 1, LineKind::Step, R"(on chip: $\tilde{O}_i \leftarrow 0$, $l_i \leftarrow 0$, $m_i \leftarrow -\infty$)",
+                            R"(片上：$\tilde{O}_i \leftarrow 0$，$l_i \leftarrow 0$，$m_i \leftarrow -\infty$)"},
+    { 6, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)", R"(对 $1 \le j \le T_c$ 循环)"},
+    { 7, 2, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)", R"(把 $K_j$、$V_j$ 从 HBM 加载到 SRAM)"},
     { 8, 2, LineKind::Step, R"($S_{ij} \leftarrow \tau Q_i K_j^\top$)"},
     { 9, 2, LineKind::Step, R"($m_i \leftarrow \max(m_{old}, \mathrm{rowmax}(S_{ij}))$, $\tilde{P}_{ij} \leftarrow e^{S_{ij} - m_i}$, $l_i \leftarrow e^{m_{old} - m_i} l_i + \mathrm{rowsum}(\tilde{P}_{ij})$)"},
     {10, 2, LineKind::Step, R"($\tilde{O}_i \leftarrow \mathrm{diag}(e^{m_{old} - m_i}) \tilde{O}_i + \tilde{P}_{ij} V_j$)"},
-    {11, 1, LineKind::Text, R"(end for)"},
+    {11, 1, LineKind::Text, R"(end for)", R"(循环结束)"},
     {12, 1, LineKind::Step, R"($O_i \leftarrow \mathrm{diag}(l_i)^{-1} \tilde{O}_i$)"},
     {13, 1, LineKind::Step, R"($L_i \leftarrow m_i + \log(l_i)$)"},
-    {14, 1, LineKind::Step, R"(write $O_i$ to HBM)"},
-    {15, 1, LineKind::Step, R"(write $L_i$ to HBM)"},
-    {16, 0, LineKind::Text, R"(end for)"},
-    {17, 0, LineKind::Text, R"(return $O$ and $L$)"},
+    {14, 1, LineKind::Step, R"(write $O_i$ to HBM)", R"(把 $O_i$ 写入 HBM)"},
+    {15, 1, LineKind::Step, R"(write $L_i$ to HBM)", R"(把 $L_i$ 写入 HBM)"},
+    {16, 0, LineKind::Text, R"(end for)", R"(循环结束)"},
+    {17, 0, LineKind::Text, R"(return $O$ and $L$)", R"(返回 $O$ 和 $L$)"},
 };
 
 void run(Machine& m, const Problem& p) {
@@ -74,18 +76,25 @@ ClosedForm closed_form(const Problem& p) {
     return form;
 }
 
+// Dao 2023, section 3.2 and figure 2.
+constexpr Launch kLaunches[] = {{"O, L", BlockPer::RowBlock}};
+
 }  // namespace
 
-const Algorithm kFa2Forward{"fa2_forward",
-                            "FlashAttention-2 forward",
-                            "FlashAttention-2, Algorithm 1",
-                            kLines,
-                            false,
-                            MaskTiles::Blocks,
-                            1,
-                            {},
-                            run,
-                            closed_form,
-                            true};
+struct Fa2Forward {
+    static constexpr Algorithm row{
+        .id = "fa2_forward",
+        .title = {"FlashAttention-2 forward", "FlashAttention-2 前向传播"},
+        .source = "FlashAttention-2, Algorithm 1",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .mask_tiles = MaskTiles::Blocks,
+        .yardstick = "standard_attention",
+        .launches = kLaunches,
+        .base2 = true,
+    };
+};
+template const Algorithm& row_of<Fa2Forward>();
 
 }  // namespace flashstep

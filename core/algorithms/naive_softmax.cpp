@@ -6,13 +6,15 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    {1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (row $i$ of $X$))"},
+    {1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (row $i$ of $X$))",
+                           R"(对 $1 \le i \le N$ 循环（$X$ 的第 $i$ 行）)"},
     {2, 1, LineKind::Step, R"($l \leftarrow 0$)"},
-    {3, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (first pass))"},
-    {4, 2, LineKind::Step, R"(load $x$; $l \leftarrow l + e^{x}$)"},
-    {5, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (second pass))"},
-    {6, 2, LineKind::Step, R"(load $x$; $p \leftarrow e^{x} / l$; write $p$)"},
-    {7, 0, LineKind::Text, R"(return $P$)"},
+    {3, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (first pass))", R"(对 $1 \le j \le N_k$ 循环（第一遍）)"},
+    {4, 2, LineKind::Step, R"(load $x$; $l \leftarrow l + e^{x}$)", R"(加载 $x$；$l \leftarrow l + e^{x}$)"},
+    {5, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (second pass))", R"(对 $1 \le j \le N_k$ 循环（第二遍）)"},
+    {6, 2, LineKind::Step, R"(load $x$; $p \leftarrow e^{x} / l$; write $p$)",
+                           R"(加载 $x$；$p \leftarrow e^{x} / l$；写入 $p$)"},
+    {7, 0, LineKind::Text, R"(return $P$)", R"(返回 $P$)"},
 };
 
 void run(Machine& m_, const Problem& p_) {
@@ -46,15 +48,18 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kNaiveSoftmax{"naive_softmax",
-                              "Naive softmax: overflows",
-                              "Online normalizer, Algorithm 1",
-                              kLines,
-                              true,
-                              MaskTiles::None,
-                              0,
-                              {},
-                              run,
-                              closed_form};
+struct NaiveSoftmax {
+    static constexpr Algorithm row{
+        .id = "naive_softmax",
+        .title = {"Naive softmax: overflows", "朴素 softmax：会溢出"},
+        .source = "Online normalizer, Algorithm 1",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .reads_scores = true,
+        .yardstick = "safe_softmax",
+    };
+};
+template const Algorithm& row_of<NaiveSoftmax>();
 
 }  // namespace flashstep

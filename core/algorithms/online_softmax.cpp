@@ -6,14 +6,17 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    {1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (row $i$ of $X$))"},
+    {1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (row $i$ of $X$))",
+                           R"(对 $1 \le i \le N$ 循环（$X$ 的第 $i$ 行）)"},
     {2, 1, LineKind::Step, R"($m \leftarrow -\infty$, $l \leftarrow 0$)"},
-    {3, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (first pass))"},
-    {4, 2, LineKind::Step, R"(load $x$; $m \leftarrow \max(m_{old}, x)$)"},
+    {3, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (first pass))", R"(对 $1 \le j \le N_k$ 循环（第一遍）)"},
+    {4, 2, LineKind::Step, R"(load $x$; $m \leftarrow \max(m_{old}, x)$)",
+                           R"(加载 $x$；$m \leftarrow \max(m_{old}, x)$)"},
     {5, 2, LineKind::Step, R"($l \leftarrow l e^{m_{old} - m} + e^{x - m}$)"},
-    {6, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (second pass))"},
-    {7, 2, LineKind::Step, R"(load $x$; $p \leftarrow e^{x - m} / l$; write $p$)"},
-    {8, 0, LineKind::Text, R"(return $P$)"},
+    {6, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (second pass))", R"(对 $1 \le j \le N_k$ 循环（第二遍）)"},
+    {7, 2, LineKind::Step, R"(load $x$; $p \leftarrow e^{x - m} / l$; write $p$)",
+                           R"(加载 $x$；$p \leftarrow e^{x - m} / l$；写入 $p$)"},
+    {8, 0, LineKind::Text, R"(return $P$)", R"(返回 $P$)"},
 };
 
 void run(Machine& m_, const Problem& p_) {
@@ -48,15 +51,18 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kOnlineSoftmax{"online_softmax",
-                               "Online softmax: two passes",
-                               "Online normalizer, Algorithm 3",
-                               kLines,
-                               true,
-                               MaskTiles::None,
-                               0,
-                               {},
-                               run,
-                               closed_form};
+struct OnlineSoftmax {
+    static constexpr Algorithm row{
+        .id = "online_softmax",
+        .title = {"Online softmax: two passes", "在线 softmax：读两遍"},
+        .source = "Online normalizer, Algorithm 3",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .reads_scores = true,
+        .yardstick = "safe_softmax",
+    };
+};
+template const Algorithm& row_of<OnlineSoftmax>();
 
 }  // namespace flashstep

@@ -7,16 +7,19 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    { 1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (query $q_i$))"},
-    { 2, 1, LineKind::Step, R"(load $Q_i$; $\tilde{O}_i \leftarrow 0$, $l_i \leftarrow 0$, $m_i \leftarrow -\infty$)"},
-    { 3, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)"},
-    { 4, 2, LineKind::Step, R"(load $K_j$, $V_j$; $S_{ij} \leftarrow \tau Q_i K_j^\top$)"},
+    { 1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (query $q_i$))", R"(对 $1 \le i \le N$ 循环（query $q_i$）)"},
+    { 2, 1, LineKind::Step, R"(load $Q_i$; $\tilde{O}_i \leftarrow 0$, $l_i \leftarrow 0$, $m_i \leftarrow -\infty$)",
+                            R"(加载 $Q_i$；$\tilde{O}_i \leftarrow 0$，$l_i \leftarrow 0$，$m_i \leftarrow -\infty$)"},
+    { 3, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)", R"(对 $1 \le j \le T_c$ 循环)"},
+    { 4, 2, LineKind::Step, R"(load $K_j$, $V_j$; $S_{ij} \leftarrow \tau Q_i K_j^\top$)",
+                            R"(加载 $K_j$、$V_j$；$S_{ij} \leftarrow \tau Q_i K_j^\top$)"},
     { 5, 2, LineKind::Step, R"($m_i \leftarrow \max(m_{old}, \mathrm{rowmax}(S_{ij}))$)"},
     { 6, 2, LineKind::Step, R"($\tilde{P}_{ij} \leftarrow e^{S_{ij} - m_i}$)"},
     { 7, 2, LineKind::Step, R"($l_i \leftarrow e^{m_{old} - m_i} l_i + \mathrm{rowsum}(\tilde{P}_{ij})$)"},
     { 8, 2, LineKind::Step, R"($\tilde{O}_i \leftarrow e^{m_{old} - m_i} \tilde{O}_i + \tilde{P}_{ij} V_j$)"},
-    { 9, 1, LineKind::Step, R"($O_i \leftarrow \tilde{O}_i / l_i$; write $O_i$)"},
-    {10, 0, LineKind::Text, R"(return $O$)"},
+    { 9, 1, LineKind::Step, R"($O_i \leftarrow \tilde{O}_i / l_i$; write $O_i$)",
+                            R"($O_i \leftarrow \tilde{O}_i / l_i$；写入 $O_i$)"},
+    {10, 0, LineKind::Text, R"(return $O$)", R"(返回 $O$)"},
 };
 
 void run(Machine& m, const Problem& p) {
@@ -62,15 +65,18 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kOnlineSoftmaxBlocks{"online_softmax_blocks",
-                                     "Online softmax in blocks: one query",
-                                     "FlashAttention-2, section 2.3.1",
-                                     kLines,
-                                     false,
-                                     MaskTiles::Rows,
-                                     1,
-                                     {},
-                                     run,
-                                     closed_form};
+struct OnlineSoftmaxBlocks {
+    static constexpr Algorithm row{
+        .id = "online_softmax_blocks",
+        .title = {"Online softmax in blocks: one query", "分块的在线 softmax：单个 query"},
+        .source = "FlashAttention-2, section 2.3.1",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .mask_tiles = MaskTiles::Rows,
+        .yardstick = "standard_attention",
+    };
+};
+template const Algorithm& row_of<OnlineSoftmaxBlocks>();
 
 }  // namespace flashstep

@@ -6,16 +6,18 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    { 1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (row $i$ of $X$))"},
+    { 1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (row $i$ of $X$))",
+                            R"(对 $1 \le i \le N$ 循环（$X$ 的第 $i$ 行）)"},
     { 2, 1, LineKind::Step, R"($m \leftarrow -\infty$)"},
-    { 3, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (first pass))"},
-    { 4, 2, LineKind::Step, R"(load $x$; $m \leftarrow \max(m, x)$)"},
+    { 3, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (first pass))", R"(对 $1 \le j \le N_k$ 循环（第一遍）)"},
+    { 4, 2, LineKind::Step, R"(load $x$; $m \leftarrow \max(m, x)$)", R"(加载 $x$；$m \leftarrow \max(m, x)$)"},
     { 5, 1, LineKind::Step, R"($l \leftarrow 0$)"},
-    { 6, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (second pass))"},
-    { 7, 2, LineKind::Step, R"(load $x$; $l \leftarrow l + e^{x - m}$)"},
-    { 8, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (third pass))"},
-    { 9, 2, LineKind::Step, R"(load $x$; $p \leftarrow e^{x - m} / l$; write $p$)"},
-    {10, 0, LineKind::Text, R"(return $P$)"},
+    { 6, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (second pass))", R"(对 $1 \le j \le N_k$ 循环（第二遍）)"},
+    { 7, 2, LineKind::Step, R"(load $x$; $l \leftarrow l + e^{x - m}$)", R"(加载 $x$；$l \leftarrow l + e^{x - m}$)"},
+    { 8, 1, LineKind::Loop, R"(for $1 \le j \le N_k$ do (third pass))", R"(对 $1 \le j \le N_k$ 循环（第三遍）)"},
+    { 9, 2, LineKind::Step, R"(load $x$; $p \leftarrow e^{x - m} / l$; write $p$)",
+                            R"(加载 $x$；$p \leftarrow e^{x - m} / l$；写入 $p$)"},
+    {10, 0, LineKind::Text, R"(return $P$)", R"(返回 $P$)"},
 };
 
 void run(Machine& m_, const Problem& p_) {
@@ -53,15 +55,18 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kSafeSoftmax{"safe_softmax",
-                             "Safe softmax: three passes",
-                             "Online normalizer, Algorithm 2",
-                             kLines,
-                             true,
-                             MaskTiles::None,
-                             0,
-                             {},
-                             run,
-                             closed_form};
+struct SafeSoftmax {
+    static constexpr Algorithm row{
+        .id = "safe_softmax",
+        .title = {"Safe softmax: three passes", "safe softmax：读三遍"},
+        .source = "Online normalizer, Algorithm 2",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .reads_scores = true,
+        .yardstick = "safe_softmax",
+    };
+};
+template const Algorithm& row_of<SafeSoftmax>();
 
 }  // namespace flashstep

@@ -7,15 +7,16 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    {1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (row $i$))"},
-    {2, 1, LineKind::Step, R"(load $P_i$, $dO_i$, $O_i$, $V$)"},
+    {1, 0, LineKind::Loop, R"(for $1 \le i \le N$ do (row $i$))", R"(对 $1 \le i \le N$ 循环（第 $i$ 行）)"},
+    {2, 1, LineKind::Step, R"(load $P_i$, $dO_i$, $O_i$, $V$)", R"(加载 $P_i$、$dO_i$、$O_i$、$V$)"},
     {3, 1, LineKind::Step, R"($dP_i \leftarrow dO_i V^\top$)"},
     {4, 1, LineKind::Step, R"($J \leftarrow \mathrm{diag}(P_i) - P_i^\top P_i$)"},
     {5, 1, LineKind::Step, R"($dS_J \leftarrow dP_i J$)"},
     {6, 1, LineKind::Step, R"($D_P \leftarrow \mathrm{rowsum}(P_i \circ dP_i)$)"},
     {7, 1, LineKind::Step, R"($D_i \leftarrow \mathrm{rowsum}(dO_i \circ O_i)$)"},
-    {8, 1, LineKind::Step, R"($dS_i \leftarrow P_i \circ (dP_i - D_i)$; write $dS_i$)"},
-    {9, 0, LineKind::Text, R"(return $dS$)"},
+    {8, 1, LineKind::Step, R"($dS_i \leftarrow P_i \circ (dP_i - D_i)$; write $dS_i$)",
+                           R"($dS_i \leftarrow P_i \circ (dP_i - D_i)$；写入 $dS_i$)"},
+    {9, 0, LineKind::Text, R"(return $dS$)", R"(返回 $dS$)"},
 };
 
 void run(Machine& m, const Problem& p) {
@@ -54,15 +55,17 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kSoftmaxBackward{"softmax_backward",
-                                 "Softmax backward: one row",
-                                 "FlashAttention, appendix B.2",
-                                 kLines,
-                                 false,
-                                 MaskTiles::None,
-                                 0,
-                                 "standard_attention",
-                                 run,
-                                 closed_form};
+struct SoftmaxBackward {
+    static constexpr Algorithm row{
+        .id = "softmax_backward",
+        .title = {"Softmax backward: one row", "softmax 反向传播：逐行"},
+        .source = "FlashAttention, appendix B.2",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .forward = "standard_attention",
+    };
+};
+template const Algorithm& row_of<SoftmaxBackward>();
 
 }  // namespace flashstep

@@ -7,10 +7,13 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    {1, 0, LineKind::Step, R"(load $Q$, $K$ by blocks from HBM, compute $S \leftarrow \tau Q K^\top$, write $S$ to HBM)"},
-    {2, 0, LineKind::Step, R"(read $S$ from HBM, compute $P \leftarrow \mathrm{softmax}(S)$, write $P$ to HBM)"},
-    {3, 0, LineKind::Step, R"(load $P$ and $V$ by blocks from HBM, compute $O \leftarrow P V$, write $O$ to HBM)"},
-    {4, 0, LineKind::Text, R"(return $O$)"},
+    {1, 0, LineKind::Step, R"(load $Q$, $K$ by blocks from HBM, compute $S \leftarrow \tau Q K^\top$, write $S$ to HBM)",
+                           R"(从 HBM 分块加载 $Q$、$K$，计算 $S \leftarrow \tau Q K^\top$，把 $S$ 写入 HBM)"},
+    {2, 0, LineKind::Step, R"(read $S$ from HBM, compute $P \leftarrow \mathrm{softmax}(S)$, write $P$ to HBM)",
+                           R"(从 HBM 读 $S$，计算 $P \leftarrow \mathrm{softmax}(S)$，把 $P$ 写入 HBM)"},
+    {3, 0, LineKind::Step, R"(load $P$ and $V$ by blocks from HBM, compute $O \leftarrow P V$, write $O$ to HBM)",
+                           R"(从 HBM 分块加载 $P$、$V$，计算 $O \leftarrow P V$，把 $O$ 写入 HBM)"},
+    {4, 0, LineKind::Text, R"(return $O$)", R"(返回 $O$)"},
 };
 
 void run(Machine& m, const Problem& p) {
@@ -46,15 +49,18 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kStandardAttention{"standard_attention",
-                                   "Standard attention",
-                                   "FlashAttention, Algorithm 0",
-                                   kLines,
-                                   false,
-                                   MaskTiles::Whole,
-                                   1,
-                                   {},
-                                   run,
-                                   closed_form};
+struct StandardAttention {
+    static constexpr Algorithm row{
+        .id = "standard_attention",
+        .title = {"Standard attention", "标准注意力"},
+        .source = "FlashAttention, Algorithm 0",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .mask_tiles = MaskTiles::Whole,
+        .yardstick = "standard_attention",
+    };
+};
+template const Algorithm& row_of<StandardAttention>();
 
 }  // namespace flashstep

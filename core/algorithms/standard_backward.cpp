@@ -6,12 +6,17 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    {1, 0, LineKind::Step, R"(load $P$, $dO$ by blocks, compute $dV \leftarrow P^\top dO$, write $dV$ to HBM)"},
-    {2, 0, LineKind::Step, R"(load $dO$, $V$ by blocks, compute $dP \leftarrow dO V^\top$, write $dP$ to HBM)"},
-    {3, 0, LineKind::Step, R"(read $P$, $dP$, compute $dS \leftarrow P \circ (dP - \mathrm{rowsum}(P \circ dP))$, write $dS$ to HBM)"},
-    {4, 0, LineKind::Step, R"(load $dS$ and $K$ by blocks, compute $dQ \leftarrow \tau dS K$, write $dQ$ to HBM)"},
-    {5, 0, LineKind::Step, R"(load $dS$ and $Q$ by blocks, compute $dK \leftarrow \tau dS^\top Q$, write $dK$ to HBM)"},
-    {6, 0, LineKind::Text, R"(return $dQ$, $dK$, $dV$)"},
+    {1, 0, LineKind::Step, R"(load $P$, $dO$ by blocks, compute $dV \leftarrow P^\top dO$, write $dV$ to HBM)",
+                           R"(分块加载 $P$、$dO$，计算 $dV \leftarrow P^\top dO$，把 $dV$ 写入 HBM)"},
+    {2, 0, LineKind::Step, R"(load $dO$, $V$ by blocks, compute $dP \leftarrow dO V^\top$, write $dP$ to HBM)",
+                           R"(分块加载 $dO$、$V$，计算 $dP \leftarrow dO V^\top$，把 $dP$ 写入 HBM)"},
+    {3, 0, LineKind::Step, R"(read $P$, $dP$, compute $dS \leftarrow P \circ (dP - \mathrm{rowsum}(P \circ dP))$, write $dS$ to HBM)",
+                           R"(读 $P$、$dP$，计算 $dS \leftarrow P \circ (dP - \mathrm{rowsum}(P \circ dP))$，把 $dS$ 写入 HBM)"},
+    {4, 0, LineKind::Step, R"(load $dS$ and $K$ by blocks, compute $dQ \leftarrow \tau dS K$, write $dQ$ to HBM)",
+                           R"(分块加载 $dS$、$K$，计算 $dQ \leftarrow \tau dS K$，把 $dQ$ 写入 HBM)"},
+    {5, 0, LineKind::Step, R"(load $dS$ and $Q$ by blocks, compute $dK \leftarrow \tau dS^\top Q$, write $dK$ to HBM)",
+                           R"(分块加载 $dS$、$Q$，计算 $dK \leftarrow \tau dS^\top Q$，把 $dK$ 写入 HBM)"},
+    {6, 0, LineKind::Text, R"(return $dQ$, $dK$, $dV$)", R"(返回 $dQ$、$dK$、$dV$)"},
 };
 
 void run(Machine& m, const Problem& p) {
@@ -56,15 +61,18 @@ ClosedForm closed_form(const Problem& p) {
 
 }  // namespace
 
-const Algorithm kStandardBackward{"standard_backward",
-                                  "Standard attention backward",
-                                  "FlashAttention, Algorithm 3",
-                                  kLines,
-                                  false,
-                                  MaskTiles::None,
-                                  0,
-                                  "standard_attention",
-                                  run,
-                                  closed_form};
+struct StandardBackward {
+    static constexpr Algorithm row{
+        .id = "standard_backward",
+        .title = {"Standard attention backward", "标准注意力 反向传播"},
+        .source = "FlashAttention, Algorithm 3",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .forward = "standard_attention",
+        .yardstick = "standard_backward",
+    };
+};
+template const Algorithm& row_of<StandardBackward>();
 
 }  // namespace flashstep

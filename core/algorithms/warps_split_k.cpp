@@ -10,24 +10,30 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    { 1, 0, LineKind::Text, R"(four warps; warp $w$ takes a quarter of the keys of $K_j$, $V_j$; SRAM is shared, $S_w$, $\tilde{P}_w$, $\tilde{O}_i$, $m_i$, $l_i$ are in registers)"},
-    { 2, 0, LineKind::Loop, R"(for $1 \le i \le T_r$ do)"},
-    { 3, 1, LineKind::Step, R"(load $Q_i$ from HBM to SRAM)"},
-    { 4, 1, LineKind::Step, R"($\tilde{O}_i \leftarrow 0$, $l_i \leftarrow 0$, $m_i \leftarrow -\infty$; each warp keeps a quarter of the rows)"},
-    { 5, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)"},
-    { 6, 2, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)"},
-    { 7, 2, LineKind::Step, R"(barrier: all of $Q_i$, $K_j$, $V_j$ is there)"},
-    { 8, 2, LineKind::Loop, R"(each warp $w$:)"},
-    { 9, 3, LineKind::Step, R"($S_w \leftarrow \tau Q_i K_w^\top$ with its rows $K_w$ of $K_j$)"},
-    {10, 3, LineKind::Step, R"($m_w \leftarrow \mathrm{rowmax}(S_w)$, $\tilde{P}_w \leftarrow e^{S_w - m_w}$, $l_w \leftarrow \mathrm{rowsum}(\tilde{P}_w)$; write $m_w$, $l_w$ to SRAM)"},
-    {11, 3, LineKind::Step, R"($\tilde{O}_w \leftarrow \tilde{P}_w V_w$ with its rows $V_w$ of $V_j$; write $\tilde{O}_w$ to SRAM)"},
-    {12, 2, LineKind::Step, R"(barrier: all partial results are there)"},
+    { 1, 0, LineKind::Text, R"(four warps; warp $w$ takes a quarter of the keys of $K_j$, $V_j$; SRAM is shared, $S_w$, $\tilde{P}_w$, $\tilde{O}_i$, $m_i$, $l_i$ are in registers)",
+                            R"(共四个 warp，warp $w$ 负责 $K_j$、$V_j$ 四分之一的 key；SRAM 由各 warp 共享，$S_w$、$\tilde{P}_w$、$\tilde{O}_i$、$m_i$、$l_i$ 放在寄存器里)"},
+    { 2, 0, LineKind::Loop, R"(for $1 \le i \le T_r$ do)", R"(对 $1 \le i \le T_r$ 循环)"},
+    { 3, 1, LineKind::Step, R"(load $Q_i$ from HBM to SRAM)", R"(把 $Q_i$ 从 HBM 加载到 SRAM)"},
+    { 4, 1, LineKind::Step, R"($\tilde{O}_i \leftarrow 0$, $l_i \leftarrow 0$, $m_i \leftarrow -\infty$; each warp keeps a quarter of the rows)",
+                            R"($\tilde{O}_i \leftarrow 0$，$l_i \leftarrow 0$，$m_i \leftarrow -\infty$；每个 warp 保存四分之一的行)"},
+    { 5, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)", R"(对 $1 \le j \le T_c$ 循环)"},
+    { 6, 2, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)", R"(把 $K_j$、$V_j$ 从 HBM 加载到 SRAM)"},
+    { 7, 2, LineKind::Step, R"(barrier: all of $Q_i$, $K_j$, $V_j$ is there)",
+                            R"(barrier：$Q_i$、$K_j$、$V_j$ 已全部就位)"},
+    { 8, 2, LineKind::Loop, R"(each warp $w$:)", R"(每个 warp $w$：)"},
+    { 9, 3, LineKind::Step, R"($S_w \leftarrow \tau Q_i K_w^\top$ with its rows $K_w$ of $K_j$)",
+                            R"($S_w \leftarrow \tau Q_i K_w^\top$，$K_w$ 是 $K_j$ 中归它的行)"},
+    {10, 3, LineKind::Step, R"($m_w \leftarrow \mathrm{rowmax}(S_w)$, $\tilde{P}_w \leftarrow e^{S_w - m_w}$, $l_w \leftarrow \mathrm{rowsum}(\tilde{P}_w)$; write $m_w$, $l_w$ to SRAM)",
+                            R"($m_w \leftarrow \mathrm{rowmax}(S_w)$，$\tilde{P}_w \leftarrow e^{S_w - m_w}$，$l_w \leftarrow \mathrm{rowsum}(\tilde{P}_w)$；把 $m_w$、$l_w$ 写入 SRAM)"},
+    {11, 3, LineKind::Step, R"($\tilde{O}_w \leftarrow \tilde{P}_w V_w$ with its rows $V_w$ of $V_j$; write $\tilde{O}_w$ to SRAM)",
+                            R"($\tilde{O}_w \leftarrow \tilde{P}_w V_w$，$V_w$ 是 $V_j$ 中归它的行；把 $\tilde{O}_w$ 写入 SRAM)"},
+    {12, 2, LineKind::Step, R"(barrier: all partial results are there)", R"(barrier：所有部分结果都已写好)"},
     {13, 2, LineKind::Step, R"($m_i \leftarrow \max(m_{old}, \max_w m_w)$, $l_i \leftarrow e^{m_{old} - m_i} l_i + \sum_w e^{m_w - m_i} l_w$)"},
     {14, 2, LineKind::Step, R"($\tilde{O}_i \leftarrow \mathrm{diag}(e^{m_{old} - m_i}) \tilde{O}_i + \sum_w \mathrm{diag}(e^{m_w - m_i}) \tilde{O}_w$)"},
-    {15, 2, LineKind::Step, R"(barrier: nobody reads these tiles any more)"},
+    {15, 2, LineKind::Step, R"(barrier: nobody reads these tiles any more)", R"(barrier：这些 tile 不再有 warp 要读)"},
     {16, 1, LineKind::Step, R"($O_i \leftarrow \mathrm{diag}(l_i)^{-1} \tilde{O}_i$, $L_i \leftarrow m_i + \log(l_i)$)"},
-    {17, 1, LineKind::Step, R"(write $O_i$, $L_i$ to HBM)"},
-    {18, 0, LineKind::Text, R"(end for)"},
+    {17, 1, LineKind::Step, R"(write $O_i$, $L_i$ to HBM)", R"(把 $O_i$、$L_i$ 写入 HBM)"},
+    {18, 0, LineKind::Text, R"(end for)", R"(循环结束)"},
 };
 
 constexpr const char *kO[] = {"O_w1", "O_w2", "O_w3", "O_w4"}, *kL[] = {"l_w1", "l_w2", "l_w3", "l_w4"},
@@ -85,7 +91,7 @@ void run(Machine& m, const Problem& p) {
 // HBM: as fa2_forward. SRAM: every warp reads all of Q_i and its part of K_j and V_j for every tile, and hands its
 // partial O (B_r x d_v), l and m on: one write and one read each, two more of m for the rescaling.
 ClosedForm closed_form(const Problem& p) {
-    ClosedForm form = kFa2Forward.closed_form(p);
+    ClosedForm form = find_algorithm("fa2_forward")->closed_form(p);
     const std::int64_t heads = p.total_heads(), bytes = element_bytes(p.dtype), d = p.d, dv = p.dv;
     form.flops_other = heads * p.n * (1 + dv + 2);
     form.flops_exp = 0;
@@ -109,17 +115,24 @@ ClosedForm closed_form(const Problem& p) {
     return form;
 }
 
+constexpr Launch kLaunches[] = {{"O, L", BlockPer::RowBlock}};
+
 }  // namespace
 
-const Algorithm kWarpsSplitK{"warps_split_k",
-                             "One thread block: four warps split K and V",
-                             "FlashAttention-2, section 3.3, figure 3",
-                             kLines,
-                             false,
-                             MaskTiles::Blocks,
-                             1,
-                             {},
-                             run,
-                             closed_form};
+struct WarpsSplitK {
+    static constexpr Algorithm row{
+        .id = "warps_split_k",
+        .title = {"One thread block: four warps split K and V", "单个线程块：四个 warp 切分 K、V"},
+        .source = "FlashAttention-2, section 3.3, figure 3",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .mask_tiles = MaskTiles::Blocks,
+        .yardstick = "standard_attention",
+        .launches = kLaunches,
+        .warps = kWarps,
+    };
+};
+template const Algorithm& row_of<WarpsSplitK>();
 
 }  // namespace flashstep

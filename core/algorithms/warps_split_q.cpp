@@ -8,24 +8,28 @@ namespace {
 
 // clang-format off
 constexpr PseudoLine kLines[] = {
-    { 1, 0, LineKind::Text, R"(four warps; warp $w$ takes a quarter of the rows of $Q_i$; SRAM is shared, $Q_w$, $S_w$, $\tilde{P}_w$, $\tilde{O}_w$, $m_w$, $l_w$ are in registers)"},
-    { 2, 0, LineKind::Loop, R"(for $1 \le i \le T_r$ do)"},
-    { 3, 1, LineKind::Step, R"(load $Q_i$ from HBM to SRAM)"},
-    { 4, 1, LineKind::Step, R"(barrier: all of $Q_i$ is there)"},
-    { 5, 1, LineKind::Loop, R"(each warp $w$:)"},
-    { 6, 2, LineKind::Step, R"($Q_w \leftarrow$ its rows of $Q_i$, $\tilde{O}_w \leftarrow 0$, $l_w \leftarrow 0$, $m_w \leftarrow -\infty$)"},
-    { 7, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)"},
-    { 8, 2, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)"},
-    { 9, 2, LineKind::Step, R"(barrier: all of $K_j$, $V_j$ is there)"},
-    {10, 2, LineKind::Loop, R"(each warp $w$:)"},
+    { 1, 0, LineKind::Text, R"(four warps; warp $w$ takes a quarter of the rows of $Q_i$; SRAM is shared, $Q_w$, $S_w$, $\tilde{P}_w$, $\tilde{O}_w$, $m_w$, $l_w$ are in registers)",
+                            R"(共四个 warp，warp $w$ 负责 $Q_i$ 四分之一的行；SRAM 由各 warp 共享，$Q_w$、$S_w$、$\tilde{P}_w$、$\tilde{O}_w$、$m_w$、$l_w$ 放在寄存器里)"},
+    { 2, 0, LineKind::Loop, R"(for $1 \le i \le T_r$ do)", R"(对 $1 \le i \le T_r$ 循环)"},
+    { 3, 1, LineKind::Step, R"(load $Q_i$ from HBM to SRAM)", R"(把 $Q_i$ 从 HBM 加载到 SRAM)"},
+    { 4, 1, LineKind::Step, R"(barrier: all of $Q_i$ is there)", R"(barrier：$Q_i$ 已全部就位)"},
+    { 5, 1, LineKind::Loop, R"(each warp $w$:)", R"(每个 warp $w$：)"},
+    { 6, 2, LineKind::Step, R"($Q_w \leftarrow$ its rows of $Q_i$, $\tilde{O}_w \leftarrow 0$, $l_w \leftarrow 0$, $m_w \leftarrow -\infty$)",
+                            R"($Q_w \leftarrow$ $Q_i$ 中归它的行，$\tilde{O}_w \leftarrow 0$，$l_w \leftarrow 0$，$m_w \leftarrow -\infty$)"},
+    { 7, 1, LineKind::Loop, R"(for $1 \le j \le T_c$ do)", R"(对 $1 \le j \le T_c$ 循环)"},
+    { 8, 2, LineKind::Step, R"(load $K_j$, $V_j$ from HBM to SRAM)", R"(把 $K_j$、$V_j$ 从 HBM 加载到 SRAM)"},
+    { 9, 2, LineKind::Step, R"(barrier: all of $K_j$, $V_j$ is there)", R"(barrier：$K_j$、$V_j$ 已全部就位)"},
+    {10, 2, LineKind::Loop, R"(each warp $w$:)", R"(每个 warp $w$：)"},
     {11, 3, LineKind::Step, R"($S_w \leftarrow \tau Q_w K_j^\top$)"},
     {12, 3, LineKind::Step, R"($m_w \leftarrow \max(m_{old}, \mathrm{rowmax}(S_w))$, $\tilde{P}_w \leftarrow e^{S_w - m_w}$, $l_w \leftarrow e^{m_{old} - m_w} l_w + \mathrm{rowsum}(\tilde{P}_w)$)"},
     {13, 3, LineKind::Step, R"($\tilde{O}_w \leftarrow \mathrm{diag}(e^{m_{old} - m_w}) \tilde{O}_w + \tilde{P}_w V_j$)"},
-    {14, 2, LineKind::Step, R"(barrier: nobody reads $K_j$, $V_j$ any more)"},
-    {15, 1, LineKind::Loop, R"(each warp $w$:)"},
-    {16, 2, LineKind::Step, R"($\tilde{O}_w \leftarrow \mathrm{diag}(l_w)^{-1} \tilde{O}_w$, $L_w \leftarrow m_w + \log(l_w)$; these are its rows of $O_i$, $L_i$)"},
-    {17, 1, LineKind::Step, R"(write $O_i$, $L_i$ to HBM)"},
-    {18, 0, LineKind::Text, R"(end for)"},
+    {14, 2, LineKind::Step, R"(barrier: nobody reads $K_j$, $V_j$ any more)",
+                            R"(barrier：$K_j$、$V_j$ 不再有 warp 要读)"},
+    {15, 1, LineKind::Loop, R"(each warp $w$:)", R"(每个 warp $w$：)"},
+    {16, 2, LineKind::Step, R"($\tilde{O}_w \leftarrow \mathrm{diag}(l_w)^{-1} \tilde{O}_w$, $L_w \leftarrow m_w + \log(l_w)$; these are its rows of $O_i$, $L_i$)",
+                            R"($\tilde{O}_w \leftarrow \mathrm{diag}(l_w)^{-1} \tilde{O}_w$，$L_w \leftarrow m_w + \log(l_w)$；这就是 $O_i$、$L_i$ 中归它的行)"},
+    {17, 1, LineKind::Step, R"(write $O_i$, $L_i$ to HBM)", R"(把 $O_i$、$L_i$ 写入 HBM)"},
+    {18, 0, LineKind::Text, R"(end for)", R"(循环结束)"},
 };
 
 constexpr const char *kQ[] = {"Q_w1", "Q_w2", "Q_w3", "Q_w4"}, *kO[] = {"O_w1", "O_w2", "O_w3", "O_w4"},
@@ -84,7 +88,7 @@ void run(Machine& m, const Problem& p) {
 
 // HBM, FLOPs: as fa2_forward. SRAM: each warp reads its rows of Q_i once, and all of K_j and V_j for every tile.
 ClosedForm closed_form(const Problem& p) {
-    ClosedForm form = kFa2Forward.closed_form(p);
+    ClosedForm form = find_algorithm("fa2_forward")->closed_form(p);
     const std::int64_t heads = p.total_heads(), bytes = element_bytes(p.dtype);
     form.sram_write = form.sram_read = heads * bytes * p.n * p.d;
     for (int i = 0; i < p.row_blocks(); ++i) {
@@ -98,17 +102,24 @@ ClosedForm closed_form(const Problem& p) {
     return form;
 }
 
+constexpr Launch kLaunches[] = {{"O, L", BlockPer::RowBlock}};
+
 }  // namespace
 
-const Algorithm kWarpsSplitQ{"warps_split_q",
-                             "One thread block: four warps split Q",
-                             "FlashAttention-2, section 3.3, figure 3",
-                             kLines,
-                             false,
-                             MaskTiles::WarpRows,
-                             1,
-                             {},
-                             run,
-                             closed_form};
+struct WarpsSplitQ {
+    static constexpr Algorithm row{
+        .id = "warps_split_q",
+        .title = {"One thread block: four warps split Q", "单个线程块：四个 warp 切分 Q"},
+        .source = "FlashAttention-2, section 3.3, figure 3",
+        .lines = kLines,
+        .run = run,
+        .closed_form = closed_form,
+        .mask_tiles = MaskTiles::WarpRows,
+        .yardstick = "standard_attention",
+        .launches = kLaunches,
+        .warps = kWarps,
+    };
+};
+template const Algorithm& row_of<WarpsSplitQ>();
 
 }  // namespace flashstep

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/io/file.h"
+#include "core/say.h"
 
 namespace flashstep::io {
 namespace {
@@ -29,20 +30,22 @@ class CsvParser {
             line = trimmed(line.substr(0, line.find('#')));
             if (!line.empty()) read_row(line);
         }
-        if (rows_ == 0) throw Error(fmt::format("{}: no numbers in it", name_));
+        if (rows_ == 0) throw Error(say("{}: no numbers in it", "{}：其中没有数值", name_));
         return Eigen::Map<const Matrix>(values_.data(), rows_, columns_);
     }
 
   private:
-    [[noreturn]] void stop(std::int64_t column, const std::string& what, std::string hint = {}) const {
-        throw Error(fmt::format("{}: line {}, column {}: {}", name_, line_, column, what), std::move(hint));
+    [[noreturn]] void stop(std::int64_t column, const Sentence& what, Sentence hint = {}) const {
+        throw Error(say("{}: line {}, column {}: {}", "{}：第 {} 行，第 {} 列：{}", name_, line_, column, what),
+                    std::move(hint));
     }
 
     void read_row(std::string_view line) {
         if (const std::size_t at = line.find_first_of(",;"); at != std::string_view::npos) {
             if (separator_ == '\0') separator_ = line[at];
             if (line[at] != separator_ || line.find(separator_ == ',' ? ';' : ',') != std::string_view::npos)
-                stop(1, "commas and semicolons in one file", "use a point in numbers and one separator");
+                stop(1, {"commas and semicolons in one file", "同一文件中混用了逗号和分号"},
+                     {"use a point in numbers and one separator", "小数点请用 .，分隔符只用一种"});
         }
         // Without a separator, white space separates.
         const bool spaced = separator_ == '\0';
@@ -50,17 +53,19 @@ class CsvParser {
         while (true) {
             const std::size_t end = spaced ? line.find_first_of(kSpace) : line.find(separator_);
             const std::string_view cell = trimmed(line.substr(0, end));
-            if (cell.empty()) stop(column + 1, "an empty cell", "write a number, nan or inf");
+            if (cell.empty())
+                stop(column + 1, {"an empty cell", "空单元格"}, {"write a number, nan or inf", "请填数值、nan 或 inf"});
             values_.push_back(number(cell, ++column));
             if (static_cast<std::int64_t>(values_.size()) > kMaxElements)
-                stop(column, fmt::format("more than {} numbers, the most that is read", kMaxElements));
+                stop(column, say("more than {} numbers, the most that is read", "超过 {} 个数值，这是可读取的上限",
+                                 kMaxElements));
             if (end == std::string_view::npos) break;
             line = spaced ? trimmed(line.substr(end)) : line.substr(end + 1);
         }
         if (rows_ == 0) columns_ = column;
         if (column != columns_)
-            stop(std::min(column, columns_) + 1,
-                 fmt::format("the row has {} numbers, the first row has {}", column, columns_));
+            stop(std::min(column, columns_) + 1, say("the row has {} numbers, the first row has {}",
+                                                     "该行有 {} 个数值，而首行有 {} 个", column, columns_));
         ++rows_;
     }
 
@@ -70,12 +75,14 @@ class CsvParser {
         double value = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (end != digits.data() + digits.size() || digits.empty() || error == std::errc::invalid_argument)
-            stop(column, fmt::format("{} is not a number", quoted(text)), "start a line of words with #");
+            stop(column, say("{} is not a number", "{} 不是数值", quoted(text)),
+                 {"start a line of words with #", "文字行请以 # 开头"});
         if (error == std::errc::result_out_of_range) {
             // from_chars does not tell too small (that is 0, or the nearest subnormal) from too large.
             value = std::strtod(std::string(digits).c_str(), nullptr);
             if (std::abs(value) > 1)
-                stop(column, fmt::format("{} is too large for a double", quoted(text)), "write inf");
+                stop(column, say("{} is too large for a double", "{} 超出 double 的表示范围", quoted(text)),
+                     {"write inf", "请写作 inf"});
         }
         return value;
     }

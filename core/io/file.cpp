@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "core/error.h"
+#include "core/say.h"
 
 namespace flashstep::io {
 namespace {
@@ -23,18 +24,26 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-std::string_view kind_of(const fs::file_status& status) {
+Sentence kind_of(const fs::file_status& status) {
     switch (status.type()) {
         case fs::file_type::fifo:
-            return "pipe";
+            return {"pipe", "管道"};
         case fs::file_type::socket:
-            return "socket";
+            return {"socket", "套接字"};
         case fs::file_type::block:
         case fs::file_type::character:
-            return "device";
+            return {"device", "设备"};
         default:
-            return "special file";
+            return {"special file", "特殊文件"};
     }
+}
+
+// What a file that a person names can meet; the rest as the system says it.
+Sentence system_error(int number) {
+    const char* text = std::strerror(number);
+    if (number == ENOENT) return {text, "没有这个文件或文件夹"};
+    if (number == EACCES) return {text, "没有访问权限"};
+    return text;
 }
 
 // Writes a file from its beginning; 0 or the system's error number.
@@ -53,18 +62,19 @@ int put(const std::string& path, const char* mode, std::string_view bytes) {
 std::string read_file(const std::string& path) {
     std::error_code failed;
     const fs::file_status status = fs::status(path, failed);
-    if (fs::is_directory(status)) throw Error(fmt::format("{} is a folder, not a file", quoted(path, 200)));
+    if (fs::is_directory(status))
+        throw Error(say("{} is a folder, not a file", "{} 是文件夹，不是文件", quoted(path, 200)));
     if (fs::exists(status) && !fs::is_regular_file(status))  // opening a pipe may wait for ever, a device has no end
-        throw Error(fmt::format("{} is a {}, not a regular file", quoted(path, 200), kind_of(status)),
-                    "save its content to a file first");
+        throw Error(say("{} is a {}, not a regular file", "{} 不是普通文件（{}）", quoted(path, 200), kind_of(status)),
+                    {"save its content to a file first", "请先把内容存成文件"});
     const auto too_large = [&] {
-        return Error(
-            fmt::format("{} is larger than {} bytes, the most that is read", quoted(path, 200), kMaxFileBytes));
+        return Error(say("{} is larger than {} bytes, the most that is read", "{} 超过 {} 字节，这是可读取的上限",
+                         quoted(path, 200), kMaxFileBytes));
     };
     if (const std::uintmax_t size = fs::file_size(path, failed); !failed && size > kMaxFileBytes) throw too_large();
     errno = 0;
     const File file(std::fopen(path.c_str(), "rb"));
-    if (!file) throw Error(fmt::format("cannot read {}: {}", quoted(path, 200), std::strerror(errno)));
+    if (!file) throw Error(say("cannot read {}: {}", "无法读取 {}：{}", quoted(path, 200), system_error(errno)));
     // In pieces, because the size may change, and some files under /proc say that it is 0.
     std::string bytes;
     std::array<char, 1 << 16> piece;
@@ -73,7 +83,7 @@ std::string read_file(const std::string& path) {
         if (static_cast<std::int64_t>(bytes.size()) > kMaxFileBytes) throw too_large();
     }
     if (std::ferror(file.get()))
-        throw Error(fmt::format("cannot read {}: {}", quoted(path, 200), std::strerror(errno)));
+        throw Error(say("cannot read {}: {}", "无法读取 {}：{}", quoted(path, 200), system_error(errno)));
     return bytes;
 }
 

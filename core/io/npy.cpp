@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/io/file.h"
 #include "core/matrix.h"
+#include "core/say.h"
 
 namespace flashstep::io {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeader = 10000;  // NumPy's own limit
 constexpr std::size_t kMaxDimensions = 32;
-constexpr const char* kTypes = "f2, f4, f8, i1 to i8, u1 to u8 or b1";
+const Sentence kTypes{"f2, f4, f8, i1 to i8, u1 to u8 or b1", "f2、f4、f8、i1 到 i8、u1 到 u8 或 b1"};
 
 struct Element {
     char kind = 'f';  // f, i, u, b
@@ -59,7 +60,8 @@ class HeaderParser {
                 once(header.shape.has_value());
                 header.shape = shape();
             } else {
-                stop(fmt::format("entry {} is not one of 'descr', 'fortran_order', 'shape'", quoted(key)));
+                stop(say("entry {} is not one of 'descr', 'fortran_order', 'shape'",
+                         "{} 不是 'descr'、'fortran_order'、'shape' 之一", quoted(key)));
             }
             if (!accept(',')) {
                 expect('}');
@@ -67,15 +69,17 @@ class HeaderParser {
             }
         }
         skip_space();
-        if (at_ < text_.size()) stop("text after the closing brace");
+        if (at_ < text_.size()) stop({"text after the closing brace", "右花括号之后还有内容"});
         if (!header.element || !header.fortran || !header.shape)
-            stop("one of 'descr', 'fortran_order', 'shape' is missing");
+            stop(
+                {"one of 'descr', 'fortran_order', 'shape' is missing", "缺少 'descr'、'fortran_order'、'shape' 之一"});
         return header;
     }
 
   private:
-    [[noreturn]] void stop(const std::string& what) const {
-        throw Error(fmt::format("{}: malformed .npy header at byte {}: {}", name_, offset_ + at_, what));
+    [[noreturn]] void stop(const Sentence& what) const {
+        throw Error(say("{}: malformed .npy header at byte {}: {}", "{}：.npy 文件头在第 {} 字节处有误：{}", name_,
+                        offset_ + at_, what));
     }
     void skip_space() {
         while (at_ < text_.size() && std::string_view(" \t\n\r\f\v").find(text_[at_]) != std::string_view::npos) ++at_;
@@ -88,15 +92,16 @@ class HeaderParser {
     }
     void expect(char c) {
         if (accept(c)) return;
-        stop(at_ < text_.size() ? fmt::format("expected '{}', found {}", c, quoted(text_.substr(at_, 1)))
-                                : fmt::format("expected '{}', found its end", c));
+        stop(at_ < text_.size()
+                 ? say("expected '{}', found {}", "此处应为 '{}'，却是 {}", c, quoted(text_.substr(at_, 1)))
+                 : say("expected '{}', found its end", "此处应为 '{}'，文件头却已结束", c));
     }
     std::string_view string() {
         skip_space();
         const char quote = at_ < text_.size() ? text_[at_] : '\0';
-        if (quote != '\'' && quote != '"') stop("expected a string");
+        if (quote != '\'' && quote != '"') stop({"expected a string", "此处应为字符串"});
         const std::size_t end = text_.find(quote, at_ + 1);
-        if (end == std::string_view::npos) stop("a string without an end");
+        if (end == std::string_view::npos) stop({"a string without an end", "字符串没有结束"});
         const std::string_view found = text_.substr(at_ + 1, end - at_ - 1);
         at_ = end + 1;
         return found;
@@ -108,11 +113,12 @@ class HeaderParser {
                 at_ += std::strlen(word);
                 return value;
             }
-        stop("fortran_order has to be True or False");
+        stop({"fortran_order has to be True or False", "fortran_order 须为 True 或 False"});
     }
     Element element() {
         skip_space();
-        if (at_ < text_.size() && text_[at_] == '[') stop(fmt::format("structured dtype; it has to be {}", kTypes));
+        if (at_ < text_.size() && text_[at_] == '[')
+            stop(say("structured dtype; it has to be {}", "不支持结构化 dtype，须为 {}", kTypes));
         const std::size_t start = at_;
         const std::string_view descr = string();
         std::string_view rest = descr;
@@ -125,7 +131,7 @@ class HeaderParser {
                                                                     "i8", "u1", "u2", "u4", "u8", "b1"};
         if (std::find(kKnown.begin(), kKnown.end(), rest) == kKnown.end()) {
             at_ = start;
-            stop(fmt::format("dtype {} is not supported; it has to be {}", quoted(descr), kTypes));
+            stop(say("dtype {} is not supported; it has to be {}", "不支持 dtype {}，须为 {}", quoted(descr), kTypes));
         }
         const char foreign = std::endian::native == std::endian::little ? '>' : '<';
         return {.kind = rest[0], .size = rest[1] - '0', .swapped = order == foreign};
@@ -135,7 +141,7 @@ class HeaderParser {
         expect('(');
         while (!accept(')')) {
             sizes.push_back(size());
-            if (sizes.size() > kMaxDimensions) stop(fmt::format("more than {} dimensions", kMaxDimensions));
+            if (sizes.size() > kMaxDimensions) stop(say("more than {} dimensions", "超过 {} 维", kMaxDimensions));
             if (!accept(',')) {
                 expect(')');
                 break;
@@ -148,10 +154,10 @@ class HeaderParser {
         const std::size_t start = at_;
         std::int64_t value = 0;
         for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
-            if (at_ - start >= 18) stop("a size with more than 18 digits");
+            if (at_ - start >= 18) stop({"a size with more than 18 digits", "某一维的大小超过 18 位数字"});
             value = value * 10 + (text_[at_] - '0');
         }
-        if (at_ == start) stop("expected a size, a number from 0 up");
+        if (at_ == start) stop({"expected a size, a number from 0 up", "此处应为某一维的大小，即不小于 0 的整数"});
         if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers so
         return value;
     }
@@ -205,8 +211,8 @@ std::int64_t count_elements(const std::vector<std::int64_t>& shape, const std::s
     std::int64_t count = 1;
     for (const std::int64_t size : shape) {
         if (size > kMaxElements / count)
-            throw Error(fmt::format("{}: shape {} has more than {} elements, the most that is read", name,
-                                    shape_text(shape), kMaxElements));
+            throw Error(say("{}: shape {} has more than {} elements, the most that is read",
+                            "{}：形状 {} 的元素超过 {} 个，这是可读取的上限", name, shape_text(shape), kMaxElements));
         count *= size;
     }
     return count;
@@ -216,22 +222,28 @@ std::int64_t count_elements(const std::vector<std::int64_t>& shape, const std::s
 
 NpyArray parse_npy(std::string_view bytes, const std::string& name) {
     if (!bytes.starts_with(kMagic))
-        throw Error(fmt::format("{}: not a .npy file (it does not start with \\x93NUMPY)", name));
+        throw Error(say("{}: not a .npy file (it does not start with \\x93NUMPY)",
+                        "{}：不是 .npy 文件（开头不是 \\x93NUMPY）", name));
     if (bytes.size() < 10)
-        throw Error(fmt::format("{}: truncated .npy header: {} bytes of at least 10", name, bytes.size()));
+        throw Error(say("{}: truncated .npy header: {} bytes of at least 10",
+                        "{}：.npy 文件头不完整：只有 {} 字节，至少应有 10", name, bytes.size()));
     const int major = static_cast<unsigned char>(bytes[6]), minor = static_cast<unsigned char>(bytes[7]);
     if (major < 1 || major > 3)
-        throw Error(fmt::format("{}: .npy format version {}.{}; known are 1, 2 and 3", name, major, minor));
+        throw Error(say("{}: .npy format version {}.{}; known are 1, 2 and 3",
+                        "{}：.npy 格式版本为 {}.{}，只支持 1、2、3", name, major, minor));
     const std::size_t start = major == 1 ? 10 : 12;
     if (bytes.size() < start)
-        throw Error(fmt::format("{}: truncated .npy header: {} bytes of at least {}", name, bytes.size(), start));
+        throw Error(say("{}: truncated .npy header: {} bytes of at least {}",
+                        "{}：.npy 文件头不完整：只有 {} 字节，至少应有 {}", name, bytes.size(), start));
     const bool swapped = std::endian::native == std::endian::big;
     const std::size_t length =
         major == 1 ? load<std::uint16_t>(bytes.data() + 8, swapped) : load<std::uint32_t>(bytes.data() + 8, swapped);
     if (length > kMaxHeader)
-        throw Error(fmt::format("{}: .npy header of {} bytes; the limit is {}", name, length, kMaxHeader));
+        throw Error(say("{}: .npy header of {} bytes; the limit is {}", "{}：.npy 文件头有 {} 字节，上限是 {}", name,
+                        length, kMaxHeader));
     if (bytes.size() - start < length)
-        throw Error(fmt::format("{}: truncated .npy header: {} bytes of {}", name, bytes.size() - start, length));
+        throw Error(say("{}: truncated .npy header: {} bytes of {}", "{}：.npy 文件头不完整：只有 {} 字节，应有 {}",
+                        name, bytes.size() - start, length));
 
     const Header header = HeaderParser(bytes.substr(start, length), start, name).parse();
     const Element element = *header.element;
@@ -240,9 +252,11 @@ NpyArray parse_npy(std::string_view bytes, const std::string& name) {
     const std::string_view data = bytes.substr(start + length);
     const std::int64_t expected = count * element.size;
     if (static_cast<std::int64_t>(data.size()) != expected)
-        throw Error(fmt::format("{}: {} data: shape {} of {}{} takes {} bytes, the file holds {} after its header",
-                                name, static_cast<std::int64_t>(data.size()) < expected ? "short" : "trailing",
-                                shape_text(array.shape), element.kind, element.size, expected, data.size()));
+        throw Error(say("{}: {} data: shape {} of {}{} takes {} bytes, the file holds {} after its header",
+                        "{}：数据{}：形状 {}、类型 {}{} 需要 {} 字节，文件头之后却有 {} 字节", name,
+                        static_cast<std::int64_t>(data.size()) < expected ? Sentence("short", "不足")
+                                                                          : Sentence("trailing", "多余"),
+                        shape_text(array.shape), element.kind, element.size, expected, data.size()));
 
     array.values.resize(static_cast<std::size_t>(count));
     if (!*header.fortran || array.shape.size() < 2) {

@@ -1,8 +1,6 @@
 // A matrix per head from and to a file.
 #include "core/io/tensor_file.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "core/io/csv.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
+#include "core/say.h"
 
 namespace flashstep::io {
 
@@ -26,14 +25,17 @@ TensorFile read_tensor(const std::string& path) {
         return file;
     }
     if (extension != ".npy")
-        throw Error(fmt::format("{}: the name of a matrix file has to end in .npy or .csv", quoted(path, 200)));
+        throw Error(say("{}: the name of a matrix file has to end in .npy or .csv",
+                        "{}：矩阵文件名须以 .npy 或 .csv 结尾", quoted(path, 200)));
 
     const NpyArray array = read_npy(path);
     const auto& shape = array.shape;
     if (shape.size() != 1 && shape.size() != 2 && shape.size() != 4)
-        throw Error(fmt::format("{}: shape {} has {} dimensions; it has to be (N, d), (N,) or (batch, heads, N, d)",
-                                path, shape_text(shape), shape.size()));
-    if (array.values.empty()) throw Error(fmt::format("{}: shape {} has no elements", path, shape_text(shape)));
+        throw Error(say("{}: shape {} has {} dimensions; it has to be (N, d), (N,) or (batch, heads, N, d)",
+                        "{}：形状 {} 有 {} 维，应为 (N, d)、(N,) 或 (batch, heads, N, d)", path, shape_text(shape),
+                        shape.size()));
+    if (array.values.empty())
+        throw Error(say("{}: shape {} has no elements", "{}：形状 {} 不含任何元素", path, shape_text(shape)));
     // kMaxElements fits an int, so each size of an array that is not empty does.
     const auto size = [&](std::size_t axis) { return static_cast<int>(shape[axis]); };
     file.has_heads = shape.size() == 4;

@@ -138,7 +138,7 @@ Json count_json(const Counts& counts) {
 Json trace_json(const Algorithm& algorithm, const Trace& trace) {
     constexpr std::array kKinds = {"step", "loop", "text"};
     Json json = {{"algorithm", std::string(algorithm.id)},
-                 {"title", std::string(algorithm.title)},
+                 {"title", std::string(algorithm.title.en)},
                  {"source", std::string(algorithm.source)}};
     json["problem"] = problem_json(trace.problem);
     json["lines"] = Json::array();
@@ -146,7 +146,7 @@ Json trace_json(const Algorithm& algorithm, const Trace& trace) {
         json["lines"].push_back({{"line", line.number},
                                  {"indent", line.indent},
                                  {"kind", kKinds[static_cast<std::size_t>(line.kind)]},
-                                 {"tex", line.tex}});
+                                 {"tex", line.en}});
     json["tensors"] = Json::array();
     for (const Tensor& tensor : trace.tensors) json["tensors"].push_back(tensor_json(tensor));
     json["memory"] = memory_json(trace.memory);

@@ -9,9 +9,7 @@ const Operation kDiagMatrix{
     .operands = 1,
     .fits = [](const Expr& e, const Expr& a,
                const Expr&) { return a.rows == 1 && e.rows == a.cols && e.cols == a.cols; },
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return Matrix(a->row(0).asDiagonal());
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return Matrix(t.a.row(0).asDiagonal()); },
     .symbols = [](const Explainer& x, const Expr& e, Index,
                   Index c) { return "\\mathrm{diag}(" + x.symbols(e.a, Index{}, c) + ")"; },
     .numbers = [](Explainer& x, const Expr& e, int r,

@@ -9,8 +9,8 @@ const Operation kDiagMul{
     .operands = 2,
     .fits = [](const Expr& e, const Expr& a,
                const Expr& b) { return a.cols == 1 && a.rows == b.rows && e.rows == b.rows && e.cols == b.cols; },
-    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
-        return rules::zip(*b, *a, [](double x, double factor) { return factor * x; });
+    .value = [](const ValueTerms& t) -> Matrix {
+        return rules::zip(t.b, t.a, t.task, [](double x, double factor) { return factor * x; });
     },
     .cost = [](Shape, Shape b) { return Cost{.other = rules::size(b)}; },
     .symbols = [](const Explainer& x, const Expr& e, Index r,

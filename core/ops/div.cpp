@@ -8,8 +8,8 @@ const Operation kDiv{
     .name = "quotient",
     .operands = 2,
     .fits = rules::like_a_spread_b,
-    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
-        return rules::zip(*a, *b, [](double x, double y) { return y == 0 ? 0.0 : x / y; });
+    .value = [](const ValueTerms& t) -> Matrix {
+        return rules::zip(t, [](double x, double y) { return y == 0 ? 0.0 : x / y; });
     },
     .cost = rules::one_each,
     .symbols = [](const Explainer& x, const Expr& e, Index r,

@@ -8,9 +8,7 @@ const Operation kExp{
     .name = "exp",
     .operands = 1,
     .fits = rules::like_a,
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return rules::map(*a, [](double x) { return std::exp(x); });
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return rules::map(t, [](double x) { return std::exp(x); }); },
     .cost = [](Shape a, Shape) { return Cost{.other = rules::size(a), .exp = rules::size(a)}; },
     .symbols = [](const Explainer& x, const Expr& e, Index r,
                   Index c) { return fmt::format("e^{{{}}}", x.symbols(e.a, r, c)); },

@@ -8,8 +8,8 @@ const Operation kExpDiff{
     .name = "difference",
     .operands = 2,
     .fits = rules::like_a_spread_b,
-    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
-        return rules::zip(*a, *b, [](double x, double y) { return x == -kInf && y == -kInf ? 0.0 : std::exp(x - y); });
+    .value = [](const ValueTerms& t) -> Matrix {
+        return rules::zip(t, [](double x, double y) { return x == -kInf && y == -kInf ? 0.0 : std::exp(x - y); });
     },
     .cost = [](Shape a, Shape) { return Cost{.other = 2 * rules::size(a), .exp = rules::size(a)}; },
     .symbols = [](const Explainer& x, const Expr& e, Index r,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/ops/operation.h"
+#include "core/say.h"
 
 namespace flashstep {
 
@@ -79,11 +80,14 @@ std::string Explainer::leaf(const Expr& e, Index r, Index c) const {
                                                                : fmt::format("{}[{},{}]", name, row, col);
 }
 
+std::string Explainer::words(const Text& text) const { return fmt::format("\\mathrm{{{}}}", text.in(language_)); }
+
 std::string Explainer::list(int terms, const char* separator, const std::function<std::string(int)>& term) const {
     std::string text;
     const int shown = terms <= most_terms_ ? terms : most_terms_ / 2;
     for (int k = 0; k < shown; ++k) text += (k ? separator : "") + term(k);
-    if (shown < terms) text += fmt::format("{}\\ldots \\text{{ ({} terms)}}", separator, terms);
+    if (shown < terms)
+        text += separator + say("\\ldots \\text{{ ({} terms)}}", "\\ldots \\text{{（共 {} 项）}}", terms).in(language_);
     return text;
 }
 

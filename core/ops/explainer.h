@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.h"
 #include "core/trace.h"
 
 namespace flashstep {
@@ -21,8 +22,8 @@ constexpr Index kRunning{0, true};
 
 class Explainer {
   public:
-    Explainer(const Trace& trace, int digits, int most_terms)
-        : trace_(trace), digits_(digits), most_terms_(most_terms) {}
+    Explainer(const Trace& trace, Language language, int digits, int most_terms)
+        : trace_(trace), language_(language), digits_(digits), most_terms_(most_terms) {}
 
     const Problem& problem() const { return trace_.problem; }
     const Expr& expr(int index) const { return trace_.exprs[static_cast<std::size_t>(index)]; }
@@ -48,6 +49,8 @@ class Explainer {
     double recorded(const Expr& leaf, int r, int c) const;
     std::string leaf(const Expr& e, Index r, Index c) const;  // "S_{ij}[1,2]"
 
+    std::string words(const Text& text) const;  // upright, in a formula
+
     // Terms with a separator between them; where there are too many, the first ones and how many there are.
     std::string list(int terms, const char* separator, const std::function<std::string(int)>& term) const;
 
@@ -55,6 +58,7 @@ class Explainer {
     bool is_sum(int index) const;
     const Matrix& evaluated(int index);
     const Trace& trace_;
+    Language language_;
     int digits_, most_terms_;
     std::vector<std::pair<int, Matrix>> values_;  // of intermediate expressions, each computed once
 };

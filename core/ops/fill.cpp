@@ -8,9 +8,7 @@ const Operation kFill{
     .name = "constant",
     .operands = 0,
     .fits = rules::no_operand,
-    .value = [](const Expr& e, const Matrix*, const Matrix*, const Problem&) -> Matrix {
-        return Matrix::Constant(e.rows, e.cols, e.number);
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return Matrix::Constant(t.e.rows, t.e.cols, t.e.number); },
     .symbols = [](const Explainer& x, const Expr& e, Index, Index) { return x.number(e.number); },
     .numbers = [](Explainer& x, const Expr& e, int, int) { return x.number(e.number); },
     .error = rules::exact,

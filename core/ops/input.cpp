@@ -8,8 +8,11 @@ const Operation kInput{
     .name = "input",
     .operands = 0,
     .fits = rules::no_operand,
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix { return *a; },
-    .symbols = [](const Explainer&, const Expr&, Index, Index) { return std::string("\\mathrm{given}"); },
+    .value = [](const ValueTerms& t) -> Matrix { return t.a; },
+    .symbols =
+        [](const Explainer& x, const Expr&, Index, Index) {
+            return x.words({"given", "给定"});
+        },
     .numbers = [](Explainer& x, const Expr&, int, int) { return x.number(std::nan("")); },
     .error = rules::exact,
     .elements = rules::no_elements,

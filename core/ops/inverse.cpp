@@ -8,8 +8,8 @@ const Operation kInverse{
     .name = "inverse",
     .operands = 1,
     .fits = rules::like_a,
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return rules::map(*a, [](double x) { return x == 0 ? 0.0 : 1.0 / x; });
+    .value = [](const ValueTerms& t) -> Matrix {
+        return rules::map(t, [](double x) { return x == 0 ? 0.0 : 1.0 / x; });
     },
     .cost = rules::one_each,
     .symbols = rules::reciprocal_symbols,

@@ -8,7 +8,7 @@ const Operation kLeaf{
     .name = "recorded value",
     .operands = 0,
     .fits = rules::no_operand,
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix { return *a; },
+    .value = [](const ValueTerms& t) -> Matrix { return t.a; },
     .symbols = [](const Explainer& x, const Expr& e, Index r, Index c) { return x.leaf(e, r, c); },
     .numbers = [](Explainer& x, const Expr& e, int r, int c) { return x.number(x.recorded(e, r, c)); },
     .error = rules::exact,

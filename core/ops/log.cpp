@@ -8,9 +8,7 @@ const Operation kLog{
     .name = "log",
     .operands = 1,
     .fits = rules::like_a,
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return rules::map(*a, [](double x) { return std::log(x); });
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return rules::map(t, [](double x) { return std::log(x); }); },
     .cost = rules::one_each,
     .symbols = [](const Explainer& x, const Expr& e, Index r,
                   Index c) { return "\\log(" + x.symbols(e.a, r, c) + ")"; },

@@ -14,18 +14,21 @@ const Operation kMask{
     .name = "mask",
     .operands = 1,
     .fits = rules::like_a,
-    .value = [](const Expr& e, const Matrix* a, const Matrix*, const Problem& p) -> Matrix {
-        Matrix result = *a;
-        for (int r = 0; r < e.rows; ++r)
-            for (int c = 0; c < e.cols; ++c)
-                if (!seen(e, p, r, c)) result(r, c) = -kInf;
+    .value = [](const ValueTerms& t) -> Matrix {
+        Matrix result = t.a;
+        Pace pace(t.task);
+        for (int r = 0; r < t.e.rows; ++r) {
+            for (int c = 0; c < t.e.cols; ++c)
+                if (!seen(t.e, t.problem, r, c)) result(r, c) = -kInf;
+            pace.did(t.e.cols);
+        }
         return result;
     },
     .symbols = rules::symbols_of_a,
     .numbers =
         [](Explainer& x, const Expr& e, int r, int c) {
             return seen(e, x.problem(), r, c) ? x.numbers(e.a, r, c)
-                                              : std::string("\\mathrm{masked} \\rightarrow -\\infty");
+                                              : x.words({"masked", "被掩码屏蔽"}) + " \\rightarrow -\\infty";
         },
     .form = Form::AsOperand,
     .error = [](const ErrorTerms& t) -> ErrorArray { return (t.result.array() == -kInf).select(0.0, t.Ea); },

@@ -6,12 +6,14 @@ namespace flashstep {
 namespace {
 
 // Sums in order of the inner index, so that every compiler gives the same bits.
-Matrix product(const Matrix& a, const Matrix& b) {
+Matrix product(const Matrix& a, const Matrix& b, const Task& task) {
     Matrix result = Matrix::Zero(a.rows(), b.cols());
+    Pace pace(task);
     for (Eigen::Index r = 0; r < a.rows(); ++r)
         for (Eigen::Index k = 0; k < a.cols(); ++k) {
             const double factor = a(r, k);
             for (Eigen::Index c = 0; c < b.cols(); ++c) result(r, c) += factor * b(k, c);
+            pace.did(b.cols());
         }
     return result;
 }
@@ -24,12 +26,12 @@ const Operation kMatMul{
     .operands = 2,
     .fits = [](const Expr& e, const Expr& a,
                const Expr& b) { return a.cols == b.rows && e.rows == a.rows && e.cols == b.cols; },
-    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem& p) -> Matrix {
-        if (!is_16_bit(p.dtype)) return product(*a, *b);
-        Matrix left = *a, right = *b;
-        round_all(left, p.dtype);
-        round_all(right, p.dtype);
-        return product(left, right);
+    .value = [](const ValueTerms& t) -> Matrix {
+        if (!is_16_bit(t.problem.dtype)) return product(t.a, t.b, t.task);
+        Matrix left = t.a, right = t.b;
+        round_all(left, t.problem.dtype, t.task);
+        round_all(right, t.problem.dtype, t.task);
+        return product(left, right, t.task);
     },
     .cost = [](Shape a, Shape b) { return Cost{.matmul = 2 * rules::size(a) * b.cols}; },
     .symbols = [](const Explainer& x, const Expr& e, Index r,
@@ -42,8 +44,7 @@ const Operation kMatMul{
     .form = Form::Sum,
     .many_terms = true,
     .error = [](const ErrorTerms& t) -> ErrorArray {
-        ErrorArray scale = (t.A() + t.Ea).matrix() * t.B().matrix();
-        scale += (t.A().matrix() * t.Eb.matrix()).array();
+        const ErrorArray scale = product(t.A() + t.Ea, t.B(), t.task) + product(t.A(), t.Eb, t.task);
         return scale + underflow(scale);
     },
     .elements =

@@ -8,9 +8,7 @@ const Operation kMax{
     .name = "max",
     .operands = 2,
     .fits = rules::like_a_spread_b,
-    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
-        return rules::zip(*a, *b, rules::max_of);
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return rules::zip(t, rules::max_of); },
     .cost = rules::one_each,
     .symbols = [](const Explainer& x, const Expr& e, Index r,
                   Index c) { return "\\max(" + x.symbols(e.a, r, c) + ", " + x.symbols_of_b(e, r, c) + ")"; },

@@ -8,9 +8,7 @@ const Operation kMul{
     .name = "element-wise product",
     .operands = 2,
     .fits = rules::like_a_spread_b,
-    .value = [](const Expr&, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
-        return rules::zip(*a, *b, [](double x, double y) { return x * y; });
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return rules::zip(t, [](double x, double y) { return x * y; }); },
     .cost = rules::one_each,
     .symbols = [](const Explainer& x, const Expr& e, Index r,
                   Index c) { return x.factor(e.a, r, c) + " " + x.factor_of_b(e, r, c); },

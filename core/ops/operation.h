@@ -9,6 +9,7 @@
 #include "core/expr.h"
 #include "core/ops/error_terms.h"
 #include "core/ops/explainer.h"
+#include "core/ops/value_terms.h"
 #include "core/text.h"
 
 namespace flashstep {
@@ -34,8 +35,8 @@ struct Operation {
 
     // Whether operands of these shapes give a result of this shape; one that is not there is as `a`.
     bool (*fits)(const Expr& result, const Expr& a, const Expr& b);
-    // The exact value, in double; operands that are not there are null.
-    Matrix (*value)(const Expr& e, const Matrix* a, const Matrix* b, const Problem& problem);
+    // The exact value, in double.
+    Matrix (*value)(const ValueTerms& t);
     Cost (*cost)(Shape a, Shape b) = [](Shape, Shape) { return Cost{}; };
 
     // The element (r, c) as mini-TeX, with symbols and with numbers.

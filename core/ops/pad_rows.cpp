@@ -8,9 +8,9 @@ const Operation kPadRows{
     .name = "padding",
     .operands = 1,
     .fits = [](const Expr& e, const Expr& a, const Expr&) { return e.rows >= a.rows && e.cols == a.cols; },
-    .value = [](const Expr& e, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        Matrix result = Matrix::Zero(e.rows, e.cols);
-        result.topRows(a->rows()) = *a;
+    .value = [](const ValueTerms& t) -> Matrix {
+        Matrix result = Matrix::Zero(t.e.rows, t.e.cols);
+        result.topRows(t.a.rows()) = t.a;
         return result;
     },
     .symbols = rules::symbols_of_a,

@@ -9,9 +9,7 @@ const Operation kPart{
     .operands = 1,
     .fits = [](const Expr& e, const Expr& a,
                const Expr&) { return e.rows <= a.rows - e.row0 && e.cols <= a.cols - e.col0; },
-    .value = [](const Expr& e, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return a->block(e.row0, e.col0, e.rows, e.cols);
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return t.a.block(t.e.row0, t.e.col0, t.e.rows, t.e.cols); },
     .symbols = [](const Explainer& x, const Expr& e, Index r,
                   Index c) { return x.symbols(e.a, r.moved(e.row0), c.moved(e.col0)); },
     .numbers = [](Explainer& x, const Expr& e, int r, int c) { return x.numbers(e.a, r + e.row0, c + e.col0); },

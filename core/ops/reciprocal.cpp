@@ -8,9 +8,7 @@ const Operation kReciprocal{
     .name = "inverse",
     .operands = 1,
     .fits = rules::like_a,
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return rules::map(*a, [](double x) { return 1.0 / x; });
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return rules::map(t, [](double x) { return 1.0 / x; }); },
     .symbols = rules::reciprocal_symbols,
     .numbers = rules::reciprocal_numbers,
     .error = rules::of_inverse,

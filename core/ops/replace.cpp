@@ -8,8 +8,8 @@ const Operation kReplace{
     .name = "guard",
     .operands = 1,
     .fits = rules::like_a,
-    .value = [](const Expr& e, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return rules::map(*a, [&](double x) { return x == -kInf ? e.number : x; });
+    .value = [](const ValueTerms& t) -> Matrix {
+        return rules::map(t, [&](double x) { return x == -kInf ? t.e.number : x; });
     },
     .symbols = rules::symbols_of_a,
     .numbers = [](Explainer& x, const Expr& e, int r,

@@ -8,9 +8,7 @@ const Operation kRowMax{
     .name = "rowmax",
     .operands = 1,
     .fits = rules::column_of_a,
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return rules::fold_rows(*a, -kInf, rules::max_of);
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return rules::fold_rows(t, -kInf, rules::max_of); },
     .cost = rules::one_each,
     .symbols = [](const Explainer& x, const Expr& e, Index r,
                   Index) { return "\\max_k " + x.symbols(e.a, r, kRunning); },

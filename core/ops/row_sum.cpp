@@ -8,8 +8,8 @@ const Operation kRowSum{
     .name = "rowsum",
     .operands = 1,
     .fits = rules::column_of_a,
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return rules::fold_rows(*a, 0, [](double x, double y) { return x + y; });
+    .value = [](const ValueTerms& t) -> Matrix {
+        return rules::fold_rows(t, 0, [](double x, double y) { return x + y; });
     },
     .cost = rules::one_each,
     .symbols = [](const Explainer& x, const Expr& e, Index r,

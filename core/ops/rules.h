@@ -27,30 +27,47 @@ inline Cost one_each(Shape a, Shape) { return {.other = size(a)}; }
 
 // ---- values
 
+// They ask the task between runs of elements.
+
 template <typename F>
-Matrix map(const Matrix& a, F f) {
-    Matrix result(a.rows(), a.cols());
-    for (Eigen::Index k = 0; k < a.size(); ++k) result.data()[k] = f(a.data()[k]);
+Matrix map(const ValueTerms& t, F f) {
+    Matrix result(t.a.rows(), t.a.cols());
+    for (Eigen::Index k = 0; k < t.a.size();) {
+        t.task.checkpoint();
+        const Eigen::Index end = std::min<Eigen::Index>(t.a.size(), k + kCheckedWork);
+        for (; k < end; ++k) result.data()[k] = f(t.a.data()[k]);
+    }
     return result;
 }
 
 // f(a[r, c], b[r, c]); b may be a column or a row.
 template <typename F>
-Matrix zip(const Matrix& a, const Matrix& b, F f) {
+Matrix zip(const Matrix& a, const Matrix& b, const Task& task, F f) {
     Matrix result(a.rows(), a.cols());
     const bool column = b.cols() == 1 && a.cols() != 1, row = b.rows() == 1 && a.rows() != 1;
+    Pace pace(task);
     for (Eigen::Index r = 0; r < a.rows(); ++r)
-        for (Eigen::Index c = 0; c < a.cols(); ++c) result(r, c) = f(a(r, c), b(row ? 0 : r, column ? 0 : c));
+        for (Eigen::Index c = 0; c < a.cols();) {
+            const Eigen::Index begin = c, end = std::min<Eigen::Index>(a.cols(), c + kCheckedWork);
+            for (; c < end; ++c) result(r, c) = f(a(r, c), b(row ? 0 : r, column ? 0 : c));
+            pace.did(end - begin);
+        }
     return result;
+}
+template <typename F>
+Matrix zip(const ValueTerms& t, F f) {
+    return zip(t.a, t.b, t.task, f);
 }
 
 template <typename F>
-Matrix fold_rows(const Matrix& a, double start, F f) {
-    Matrix result(a.rows(), 1);
-    for (Eigen::Index r = 0; r < a.rows(); ++r) {
+Matrix fold_rows(const ValueTerms& t, double start, F f) {
+    Matrix result(t.a.rows(), 1);
+    Pace pace(t.task);
+    for (Eigen::Index r = 0; r < t.a.rows(); ++r) {
         double value = start;
-        for (Eigen::Index c = 0; c < a.cols(); ++c) value = f(value, a(r, c));
+        for (Eigen::Index c = 0; c < t.a.cols(); ++c) value = f(value, t.a(r, c));
         result(r, 0) = value;
+        pace.did(t.a.cols());
     }
     return result;
 }

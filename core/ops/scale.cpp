@@ -24,9 +24,7 @@ const Operation kScale{
     .name = "scale",
     .operands = 1,
     .fits = rules::like_a,
-    .value = [](const Expr& e, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return rules::map(*a, [&](double x) { return e.number * x; });
-    },
+    .value = [](const ValueTerms& t) -> Matrix { return rules::map(t, [&](double x) { return t.e.number * x; }); },
     .cost = rules::one_each,
     .symbols = [](const Explainer& x, const Expr& e, Index r,
                   Index c) { return factor_name(x, e.number) + " " + x.factor(e.a, r, c); },

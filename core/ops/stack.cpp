@@ -11,9 +11,9 @@ const Operation kStack{
         [](const Expr& e, const Expr& a, const Expr& b) {
             return e.cols == a.cols && e.cols == b.cols && e.rows == std::int64_t{a.rows} + b.rows;
         },
-    .value = [](const Expr& e, const Matrix* a, const Matrix* b, const Problem&) -> Matrix {
-        Matrix result(e.rows, e.cols);
-        result << *a, *b;
+    .value = [](const ValueTerms& t) -> Matrix {
+        Matrix result(t.e.rows, t.e.cols);
+        result << t.a, t.b;
         return result;
     },
     .symbols =

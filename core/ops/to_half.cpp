@@ -8,8 +8,8 @@ const Operation kToHalf{
     .name = "fp16",
     .operands = 1,
     .fits = rules::like_a,
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix {
-        return rules::map(*a, [](double x) { return round_to(x, DType::Fp16); });
+    .value = [](const ValueTerms& t) -> Matrix {
+        return rules::map(t, [](double x) { return round_to(x, DType::Fp16); });
     },
     .symbols = rules::symbols_of_a,
     .numbers = rules::numbers_of_a,

@@ -8,7 +8,15 @@ const Operation kTranspose{
     .name = "transpose",
     .operands = 1,
     .fits = [](const Expr& e, const Expr& a, const Expr&) { return e.rows == a.cols && e.cols == a.rows; },
-    .value = [](const Expr&, const Matrix* a, const Matrix*, const Problem&) -> Matrix { return a->transpose(); },
+    .value = [](const ValueTerms& t) -> Matrix {
+        Matrix result(t.a.cols(), t.a.rows());
+        Pace pace(t.task);
+        for (Eigen::Index c = 0; c < t.a.cols(); ++c) {
+            result.row(c) = t.a.col(c).transpose();
+            pace.did(t.a.rows());
+        }
+        return result;
+    },
     .symbols = [](const Explainer& x, const Expr& e, Index r, Index c) { return x.symbols(e.a, c, r); },
     .numbers = [](Explainer& x, const Expr& e, int r, int c) { return x.numbers(e.a, c, r); },
     .form = Form::AsOperand,

@@ -11,7 +11,7 @@ std::string run(std::string_view kernel, const AttentionShape& shape, Buffers& b
     std::vector<DeviceTensor> tensors;
     for (std::size_t k = 0; k < buffers.specs.size(); ++k) {
         const TensorSpec& spec = buffers.specs[k];
-        tensors.push_back({spec.name, spec.role == simt::Role::Input, bytes_of(spec.element), &buffers.values[k]});
+        tensors.push_back({spec.name, spec.role == TensorRole::Input, bytes_of(spec.element), &buffers.values[k]});
     }
     const bool probed = !buffers.probed.empty();
     return run_on_device(kernel, shape, tensors, probed ? &buffers.probe : nullptr, probed ? &buffers.probed : nullptr);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gpu/cuda/device.h"
+#include "gpu/cuda/kernels.h"
 #include "gpu/cuda/machine.cuh"
 
 namespace flashstep::gpu::cuda {
@@ -67,9 +68,7 @@ class DeviceBenchRun : public BenchRun {
     void start() override { CUDA_CHECK(cudaEventRecord(start_.get())); }
     void launch() override {
         Machine machine(named_.data(), static_cast<int>(named_.size()), opt_in_, device_);
-        if (!launch_kernel(kernel_, machine, shape_, nullptr)) {
-            throw Error("no kernel is named " + kernel_ + " in this build's CUDA back end");
-        }
+        launch_kernel(kernel_, machine, shape_, nullptr);
     }
     double stop_ms() override {
         CUDA_CHECK(cudaEventRecord(stop_.get()));

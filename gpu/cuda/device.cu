@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gpu/cuda/kernels.h"
 #include "gpu/cuda/machine.cuh"
 
 namespace flashstep::gpu::cuda {
@@ -22,19 +23,24 @@ void look_at_device(DeviceStatus& status) {
     status.runtime = version(runtime);
     CUDA_CHECK(cudaDriverGetVersion(&driver));
     if (driver == 0) {
-        status.message = "no CUDA device: no driver (CUDA runtime " + status.runtime + "); install NVIDIA's driver";
+        status.message = {"no CUDA device: no driver (CUDA runtime " + status.runtime + "); install NVIDIA's driver",
+                          "没有 CUDA 设备：没有驱动（CUDA 运行时 " + status.runtime + "）；请安装 NVIDIA 驱动"};
         return;
     }
     status.driver = version(driver);
     if (const cudaError_t counted = cudaGetDeviceCount(&count); counted == cudaErrorInsufficientDriver) {
         cudaGetLastError();
-        status.message = "no CUDA device: the driver is for CUDA " + status.driver + ", needed is " + status.runtime +
-                         "; install a later driver";
+        status.message = {
+            "no CUDA device: the driver is for CUDA " + status.driver + ", needed is " + status.runtime +
+                "; install a later driver",
+            "没有 CUDA 设备：驱动只支持到 CUDA " + status.driver + "，需要 " + status.runtime + "；请安装更新的驱动"};
         return;
     } else if (counted == cudaErrorNoDevice || (counted == cudaSuccess && count == 0)) {
         cudaGetLastError();
-        status.message = "no CUDA device (driver CUDA " + status.driver + ", CUDA runtime " + status.runtime +
-                         "); where CUDA_VISIBLE_DEVICES is set, it hides the others";
+        status.message = {"no CUDA device (driver CUDA " + status.driver + ", CUDA runtime " + status.runtime +
+                              "); where CUDA_VISIBLE_DEVICES is set, it hides the others",
+                          "没有 CUDA 设备（驱动 CUDA " + status.driver + "，CUDA 运行时 " + status.runtime +
+                              "）；若设置了 CUDA_VISIBLE_DEVICES，其余设备会被隐藏"};
         return;
     } else {
         check(counted, "cudaGetDeviceCount(&count)", __FILE__, __LINE__);
@@ -46,17 +52,24 @@ void look_at_device(DeviceStatus& status) {
     status.capability = properties.major * 10 + properties.minor;
     status.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
     status.code = code_for(status.capability, built_architectures(), built_with_ptx());
-    const std::string what = status.name + " is sm_" + std::to_string(status.capability);
-    const std::string other = count > 1 ? ", or choose another device with CUDA_VISIBLE_DEVICES" : "";
+    const std::string capability = std::to_string(status.capability);
+    const Sentence what("no usable CUDA device: " + status.name + " is sm_" + capability,
+                        "没有可用的 CUDA 设备：" + status.name + " 是 sm_" + capability);
+    const Sentence other = count > 1 ? Sentence(", or choose another device with CUDA_VISIBLE_DEVICES",
+                                                "，或用 CUDA_VISIBLE_DEVICES 选择其他设备")
+                                     : Sentence();
     if (status.capability < kLeastCapability) {
-        status.message = "no usable CUDA device: " + what + ", needed is sm_" + std::to_string(kLeastCapability) +
-                         " or later" + other;
+        const std::string least = std::to_string(kLeastCapability);
+        status.message = {what.en + ", needed is sm_" + least + " or later" + other.en,
+                          what.zh + "，需要 sm_" + least + " 及以上" + other.zh};
     } else if (status.code == 0) {
         std::string built;
         for (int architecture : built_architectures())
             built += (built.empty() ? "sm_" : ", sm_") + std::to_string(architecture);
-        status.message = "no usable CUDA device: " + what + ", this build has code for " + built + "; configure with " +
-                         std::to_string(status.capability) + "-real in CMAKE_CUDA_ARCHITECTURES" + other;
+        status.message = {what.en + ", this build has code for " + built + "; configure with " + capability +
+                              "-real in CMAKE_CUDA_ARCHITECTURES" + other.en,
+                          what.zh + "，而这个构建只有 " + built +
+                              " 的代码；配置时请在 CMAKE_CUDA_ARCHITECTURES 中加入 " + capability + "-real" + other.zh};
     }
 }
 
@@ -91,12 +104,14 @@ DeviceStatus query_device() {
     try {
         look_at_device(status);
     } catch (const Error& error) {
-        status.message = std::string("no usable CUDA device: ") + error.what() + "; " + error.hint();
+        status.message = {std::string("no usable CUDA device: ") + error.what() + "; " + error.hint(),
+                          std::string("没有可用的 CUDA 设备：") + error.what() + "; " + error.hint()};
     }
     if (status.message.empty()) {
         status.available = true;
-        status.message = "sm_" + std::to_string(status.capability) + ", driver CUDA " + status.driver +
-                         ", CUDA runtime " + status.runtime;
+        const std::string capability = "sm_" + std::to_string(status.capability);
+        status.message = {capability + ", driver CUDA " + status.driver + ", CUDA runtime " + status.runtime,
+                          capability + "，驱动 CUDA " + status.driver + "，CUDA 运行时 " + status.runtime};
     }
     return status;
 }
@@ -129,9 +144,7 @@ std::string run_on_device(std::string_view kernel, const AttentionShape& shape,
         on_device = *probe;
         on_device.values = static_cast<float*>(captured.data());
     }
-    if (!launch_kernel(kernel, machine, shape, probe ? &on_device : nullptr)) {
-        throw Error("no kernel is named " + std::string(kernel) + " in this build's CUDA back end");
-    }
+    launch_kernel(kernel, machine, shape, probe ? &on_device : nullptr);
     CUDA_CHECK(cudaDeviceSynchronize());
     for (std::size_t k = 0; k < tensors.size(); ++k) {
         if (!tensors[k].input) buffers[k].download(tensors[k].values->data());

@@ -66,7 +66,4 @@ class Machine {
     std::string_view device_;
 };
 
-// Launches a kernel by its registry id, with its probe or (null) without. False: unknown id. Defined in kernels.cu.
-bool launch_kernel(std::string_view kernel, Machine& machine, const AttentionShape& shape, const Probe* probe);
-
 }  // namespace flashstep::gpu::cuda

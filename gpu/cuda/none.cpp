@@ -7,7 +7,8 @@ namespace flashstep::gpu::cuda {
 
 DeviceStatus status() {
     DeviceStatus none;
-    none.message = "this build has no CUDA back end (configured without a CUDA toolkit, or with FLASHSTEP_CUDA=OFF)";
+    none.message = {"this build has no CUDA back end (configured without a CUDA toolkit, or with FLASHSTEP_CUDA=OFF)",
+                    "这个构建不含 CUDA 后端（配置时没有 CUDA 工具包，或设置了 FLASHSTEP_CUDA=OFF）"};
     return none;
 }
 

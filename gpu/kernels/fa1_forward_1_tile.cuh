@@ -15,10 +15,8 @@
 //   written. An additive mask: M once, tile by tile. No mask, d = dv, nk = n: (3 + 3 T_c) nd + (2 + 4 T_c) n elements.
 #pragma once
 
-#include "gpu/attention_shape.h"
-#include "gpu/device.h"
+#include "gpu/families/fa1_forward.h"
 #include "gpu/mask_tile.h"
-#include "gpu/probe.h"
 
 namespace flashstep::gpu {
 
@@ -160,25 +158,32 @@ FS_KERNEL void fa1_forward_1_tile(Global<const float> Q_all,  // [heads, n, d]
     }
 }
 
-// Dynamic shared memory of a block, in bytes.
-inline std::int64_t fa1_forward_1_tile_shared_bytes(const AttentionShape& p) {
-    const std::int64_t B_r = p.B_r, B_c = p.B_c;
-    return shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_c * p.d, 4) + shared_view_bytes(B_c * p.dv, 4) +
-           shared_view_bytes(p.mask_tile_rows() * B_c, 4) + shared_view_bytes(B_r * B_c, 4) +
-           2 * shared_view_bytes(kFa1Warps * B_r, 4) + shared_view_bytes(kFa1Warps * B_r * p.dv, 4) +
-           3 * shared_view_bytes(B_r, 4);
-}
+struct Fa1Forward1Tile : Fa1Forward {
+    static constexpr std::string_view id = "fa1_forward_1_tile";
+    static constexpr Text title{"FlashAttention-1 forward: K and V outermost, keys over warps",
+                                "FlashAttention-1 前向：外层循环是 K 和 V，key 分给各个 warp"};
+    static constexpr auto targets = kAllTargets;
 
-// The launch, the same for the executor and for a device.
-template <class Machine, class Tracer>
-void launch_fa1_forward_1_tile(Machine& machine, const AttentionShape& p, Tracer probe) {
-    machine.launch(Launch{.name = "fa1_forward_1_tile",
-                          .grid = {p.total_heads(), 1, 1},
-                          .block = {32 * kFa1Warps, 1, 1},
-                          .shared_bytes = fa1_forward_1_tile_shared_bytes(p),
-                          .limit = SharedLimit::OptIn},
-                   fa1_forward_1_tile<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
-                   mask_view(machine, p), machine.write("O"), machine.write("l"), machine.write("m"), p, probe);
-}
+    // Dynamic shared memory of a block, in bytes.
+    static std::int64_t shared_bytes(const AttentionShape& p) {
+        const std::int64_t B_r = p.B_r, B_c = p.B_c;
+        return shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_c * p.d, 4) + shared_view_bytes(B_c * p.dv, 4) +
+               shared_view_bytes(p.mask_tile_rows() * B_c, 4) + shared_view_bytes(B_r * B_c, 4) +
+               2 * shared_view_bytes(kFa1Warps * B_r, 4) + shared_view_bytes(kFa1Warps * B_r * p.dv, 4) +
+               3 * shared_view_bytes(B_r, 4);
+    }
+
+    // The launch, the same for the executor and for a device.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        machine.launch(Launch{.name = id,
+                              .grid = {p.total_heads(), 1, 1},
+                              .block = {32 * kFa1Warps, 1, 1},
+                              .shared_bytes = shared_bytes(p),
+                              .limit = SharedLimit::OptIn},
+                       fa1_forward_1_tile<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
+                       mask_view(machine, p), machine.write("O"), machine.write("l"), machine.write("m"), p, probe);
+    }
+};
 
 }  // namespace flashstep::gpu

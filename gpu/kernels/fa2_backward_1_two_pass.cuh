@@ -17,10 +17,9 @@
 //   nk d, dV nk dv, which all but the first head of a group also read. An additive mask: M twice, tile by tile.
 #pragma once
 
-#include "gpu/attention_shape.h"
-#include "gpu/device.h"
+#include "gpu/backward_columns.h"
+#include "gpu/families/fa2_backward.h"
 #include "gpu/mask_tile.h"
-#include "gpu/probe.h"
 
 namespace flashstep::gpu {
 
@@ -120,7 +119,8 @@ FS_KERNEL void fa2_backward_1_two_pass_rows(Global<const float> Q_all,   // [hea
     for (int e = thread; e < rows * d; e += threads) dQ[e] = dQ_i[e];
 }
 
-// The second pass: dK and dV. One thread block per (batch, head of K and V, column block j).
+// The second pass, lines 10 to 18: dK and dV. One thread block per (batch, head of K and V, column block j), which
+// walks over the row blocks i.
 template <class Tracer>
 FS_KERNEL void fa2_backward_1_two_pass_columns(Global<const float> Q_all,   // [heads, n, d]
                                                Global<const float> K_all,   // [kv heads, nk, d]
@@ -132,142 +132,51 @@ FS_KERNEL void fa2_backward_1_two_pass_columns(Global<const float> Q_all,   // [
                                                Global<float> dK_all,        // [kv heads, nk, d]
                                                Global<float> dV_all,        // [kv heads, nk, dv]
                                                AttentionShape p, Tracer probe) {
-    const int d = p.d, dv = p.dv, B_r = p.B_r, B_c = p.B_c;
-    const int thread = thread_idx().x, threads = block_dim().x;
-    const int j = block_idx().x % p.col_blocks(), kv = block_idx().x / p.col_blocks();
-    const int col0 = j * B_c, cols = p.cols(j);
+    backward_columns(Q_all, K_all, V_all, M, dO_all, L_all, D_all, dK_all, dV_all, p, probe,
+                     [](const ColumnTile&) {});  // dQ has a pass of its own
+}
 
-    const std::int64_t first_key = std::int64_t{kv} * p.nk + col0;
-    const auto K = slice(K_all, first_key * d, cols * d);      // (cols x d)
-    const auto V = slice(V_all, first_key * dv, cols * dv);    // (cols x dv)
-    const auto dK = slice(dK_all, first_key * d, cols * d);    // (cols x d)
-    const auto dV = slice(dV_all, first_key * dv, cols * dv);  // (cols x dv)
+struct Fa2Backward1TwoPass : Fa2BackwardTwoPass {
+    static constexpr std::string_view id = "fa2_backward_1_two_pass";
+    static constexpr Text title{"FlashAttention-2 backward: dQ and dK, dV in a pass each, no atomics",
+                                "FlashAttention-2 反向：dQ 走一遍，dK、dV 走一遍，不用原子操作"};
 
-    auto chip = shared_memory();
-    Shared<float> K_j = chip.template take<float>("K_j", B_c * d);
-    Shared<float> V_j = chip.template take<float>("V_j", B_c * dv);
-    Shared<float> dK_j = chip.template take<float>("dK_j", B_c * d);
-    Shared<float> dV_j = chip.template take<float>("dV_j", B_c * dv);
-    Shared<float> Q_i = chip.template take<float>("Q_i", B_r * d);
-    Shared<float> dO_i = chip.template take<float>("dO_i", B_r * dv);
-    Shared<float> L_i = chip.template take<float>("L_i", B_r);
-    Shared<float> D_i = chip.template take<float>("D_i", B_r);
-    Shared<float> M_ij = chip.template take<float>("M_ij", p.mask_tile_rows() * B_c);
-    Shared<float> P_ij = chip.template take<float>("P_ij", B_r * B_c);
-    Shared<float> dS_ij = chip.template take<float>("dS_ij", B_r * B_c);
-
-    for (int member = 0; member < p.group(); ++member) {  // the query heads that read this head of K and V
-        const int head = kv * p.group() + member;
-
-        // Line 11: load K_j, V_j; dK_j = 0, dV_j = 0.
-        for (int e = thread; e < cols * d; e += threads) {
-            K_j[e] = K[e];
-            dK_j[e] = 0.0f;
-        }
-        for (int e = thread; e < cols * dv; e += threads) {
-            V_j[e] = V[e];
-            dV_j[e] = 0.0f;
-        }
-
-        for (int i = p.first_visible_row_block(j); i < p.row_blocks(); ++i) {  // line 12
-            const int row0 = i * B_r, rows = p.rows(i);
-            const std::int64_t first_row = std::int64_t{head} * p.n + row0;
-
-            // Line 13: load Q_i, dO_i, L_i, D_i. With them comes what line 14 adds to the scores.
-            for (int e = thread; e < rows * d; e += threads) Q_i[e] = Q_all[first_row * d + e];
-            for (int e = thread; e < rows * dv; e += threads) dO_i[e] = dO_all[first_row * dv + e];
-            for (int r = thread; r < rows; r += threads) {
-                L_i[r] = L_all[first_row + r];
-                D_i[r] = D_all[first_row + r];
-            }
-            load_mask_tile(M_ij, M, p, i, j);
-            sync_block();
-
-            for (int e = thread; e < rows * cols; e += threads) {
-                const int r = e / cols, c = e % cols, place = r * B_c + c;
-                // Line 14: S_ij = scale Q_i K_j^T, -inf where the mask hides the key; P_ij = e^(S_ij - L_i).
-                float S = 0.0f;
-                for (int x = 0; x < d; ++x) S += Q_i[r * d + x] * K_j[c * d + x];
-                S = p.visible(row0 + r, col0 + c) ? add_mask(p.scale * S, M_ij, p, r, c) : minus_infinity();
-                const float P = exp_diff(S, L_i[r]);
-                P_ij[place] = P;
-                probe.write(Slot::S_ij, head, i, j, place, S);
-                probe.write(Slot::P_ij, head, i, j, place, P);
-                // Line 16: dP_ij = dO_i V_j^T, dS_ij = P_ij o (dP_ij - D_i).
-                float dP = 0.0f;
-                for (int x = 0; x < dv; ++x) dP += dO_i[r * dv + x] * V_j[c * dv + x];
-                const float dS = P * (dP - D_i[r]);
-                dS_ij[place] = dS;
-                probe.write(Slot::dP_ij, head, i, j, place, dP);
-                probe.write(Slot::dS_ij, head, i, j, place, dS);
-            }
-            sync_block();
-
-            // Line 15: dV_j += P_ij^T dO_i.
-            for (int e = thread; e < cols * dv; e += threads) {
-                const int c = e / dv, x = e % dv;
-                float sum = 0.0f;
-                for (int r = 0; r < rows; ++r) sum += P_ij[r * B_c + c] * dO_i[r * dv + x];
-                sum += dV_j[e];
-                dV_j[e] = sum;
-                probe.write(Slot::dV_j, head, i, j, e, sum);
-            }
-            // Line 17: dK_j += scale dS_ij^T Q_i.
-            for (int e = thread; e < cols * d; e += threads) {
-                const int c = e / d, x = e % d;
-                float sum = 0.0f;
-                for (int r = 0; r < rows; ++r) sum += dS_ij[r * B_c + c] * Q_i[r * d + x];
-                sum = dK_j[e] + p.scale * sum;
-                dK_j[e] = sum;
-                probe.write(Slot::dK_j, head, i, j, e, sum);
-            }
-            sync_block();  // the next tile overwrites Q_i, dO_i, P_ij, dS_ij
-        }
-
-        // Line 18: write dK_j, dV_j: a thread writes what it summed up itself, added to the heads before.
-        for (int e = thread; e < cols * d; e += threads) dK[e] = member == 0 ? dK_j[e] : dK[e] + dK_j[e];
-        for (int e = thread; e < cols * dv; e += threads) dV[e] = member == 0 ? dV_j[e] : dV[e] + dV_j[e];
+    // Dynamic shared memory of a block, in bytes: of the pass over rows, and the most of both.
+    static std::int64_t rows_shared_bytes(const AttentionShape& p) {
+        const std::int64_t B_r = p.B_r, B_c = p.B_c;
+        return 2 * shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_r * p.dv, 4) + 2 * shared_view_bytes(B_r, 4) +
+               shared_view_bytes(B_c * p.d, 4) + shared_view_bytes(B_c * p.dv, 4) +
+               shared_view_bytes(p.mask_tile_rows() * B_c, 4) + shared_view_bytes(B_r * B_c, 4);
     }
-}
+    static std::int64_t shared_bytes(const AttentionShape& p) {
+        return std::max(rows_shared_bytes(p), backward_columns_shared_bytes(p));
+    }
 
-// Dynamic shared memory of a block of each pass, in bytes.
-inline std::int64_t fa2_backward_1_two_pass_rows_bytes(const AttentionShape& p) {
-    const std::int64_t B_r = p.B_r, B_c = p.B_c;
-    return 2 * shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_r * p.dv, 4) + 2 * shared_view_bytes(B_r, 4) +
-           shared_view_bytes(B_c * p.d, 4) + shared_view_bytes(B_c * p.dv, 4) +
-           shared_view_bytes(p.mask_tile_rows() * B_c, 4) + shared_view_bytes(B_r * B_c, 4);
-}
-inline std::int64_t fa2_backward_1_two_pass_columns_bytes(const AttentionShape& p) {
-    const std::int64_t B_r = p.B_r, B_c = p.B_c;
-    return 2 * shared_view_bytes(B_c * p.d, 4) + 2 * shared_view_bytes(B_c * p.dv, 4) +
-           shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_r * p.dv, 4) + 2 * shared_view_bytes(B_r, 4) +
-           shared_view_bytes(p.mask_tile_rows() * B_c, 4) + 2 * shared_view_bytes(B_r * B_c, 4);
-}
-
-// The launches, the same for the executor and for a device.
-template <class Machine, class Tracer>
-void launch_fa2_backward_1_two_pass(Machine& machine, const AttentionShape& p, Tracer probe) {
-    const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
-    machine.launch(Launch{.name = "fa2_backward_1_two_pass_row_sums",
-                          .grid = {static_cast<int>((rows + 127) / 128), 1, 1},
-                          .block = {128, 1, 1}},
-                   fa2_backward_1_two_pass_row_sums, machine.read("O"), machine.read("dO"), machine.write("D"), p);
-    machine.launch(Launch{.name = "fa2_backward_1_two_pass_rows",
-                          .grid = {p.total_heads() * p.row_blocks(), 1, 1},
-                          .block = {128, 1, 1},
-                          .shared_bytes = fa2_backward_1_two_pass_rows_bytes(p),
-                          .limit = SharedLimit::OptIn},
-                   fa2_backward_1_two_pass_rows<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
-                   mask_view(machine, p), machine.read("dO"), machine.read("L"), machine.read("D"), machine.write("dQ"),
-                   p, probe);
-    machine.launch(Launch{.name = "fa2_backward_1_two_pass_columns",
-                          .grid = {p.batch * p.kv_heads * p.col_blocks(), 1, 1},
-                          .block = {128, 1, 1},
-                          .shared_bytes = fa2_backward_1_two_pass_columns_bytes(p),
-                          .limit = SharedLimit::OptIn},
-                   fa2_backward_1_two_pass_columns<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
-                   mask_view(machine, p), machine.read("dO"), machine.read("L"), machine.read("D"), machine.write("dK"),
-                   machine.write("dV"), p, probe);
-}
+    // The launches, the same for the executor and for a device.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
+        machine.launch(Launch{.name = "fa2_backward_1_two_pass_row_sums",
+                              .grid = {static_cast<int>((rows + 127) / 128), 1, 1},
+                              .block = {128, 1, 1}},
+                       fa2_backward_1_two_pass_row_sums, machine.read("O"), machine.read("dO"), machine.write("D"), p);
+        machine.launch(Launch{.name = "fa2_backward_1_two_pass_rows",
+                              .grid = {p.total_heads() * p.row_blocks(), 1, 1},
+                              .block = {128, 1, 1},
+                              .shared_bytes = rows_shared_bytes(p),
+                              .limit = SharedLimit::OptIn},
+                       fa2_backward_1_two_pass_rows<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
+                       mask_view(machine, p), machine.read("dO"), machine.read("L"), machine.read("D"),
+                       machine.write("dQ"), p, probe);
+        machine.launch(Launch{.name = "fa2_backward_1_two_pass_columns",
+                              .grid = {p.batch * p.kv_heads * p.col_blocks(), 1, 1},
+                              .block = {128, 1, 1},
+                              .shared_bytes = backward_columns_shared_bytes(p),
+                              .limit = SharedLimit::OptIn},
+                       fa2_backward_1_two_pass_columns<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
+                       mask_view(machine, p), machine.read("dO"), machine.read("L"), machine.read("D"),
+                       machine.write("dK"), machine.write("dV"), p, probe);
+    }
+};
 
 }  // namespace flashstep::gpu

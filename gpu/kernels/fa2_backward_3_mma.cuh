@@ -14,7 +14,7 @@
 // block that owns dK_j and dV_j: the first stores, the others add to what is there, rounded each time.
 #pragma once
 
-#include "gpu/probe.h"
+#include "gpu/families/fa2_backward.h"
 #include "gpu/tensor_tile.h"
 
 namespace flashstep::gpu {
@@ -184,38 +184,49 @@ FS_KERNEL void fa2_backward_3_mma_columns(Global<const T> Q_all,      // [heads,
     }
 }
 
-// Dynamic shared memory of a block of either pass, in bytes.
-inline std::int64_t fa2_backward_3_mma_shared_bytes(const AttentionShape& p) {
-    return std::int64_t{4 * 64} * padded_columns(p) * 2 + 2 * 64 * 4;
-}
+struct Fa2Backward3Mma : Fa2BackwardTwoPass {
+    static constexpr std::string_view id = "fa2_backward_3_mma";
+    static constexpr Text title{"FlashAttention-2 backward on tensor cores: two passes, transposed products",
+                                "FlashAttention-2 反向，用 Tensor Core：走两遍，乘积以转置的形式计算"};
+    static constexpr std::array dtypes{DType::Fp16, DType::Bf16};
+    static constexpr std::array head_dims{64, 128};
+    static constexpr auto targets = kFromSm80;
+    static constexpr int most_head_dim = 128, br = 64, bc = 64;
+    static constexpr bool takes_mask = false;
 
-// The launches, the same for the executor and for a device: 4 warps per block.
-template <class Machine, class Tracer>
-void launch_fa2_backward_3_mma(Machine& machine, const AttentionShape& p, Tracer probe) {
-    for_element_and_columns(p, [&]<class T, int kD>() {
-        const auto over = [&](std::string_view name, int blocks) {
-            return Launch{.name = name,
-                          .grid = {blocks, 1, 1},
-                          .block = {128, 1, 1},
-                          .shared_bytes = fa2_backward_3_mma_shared_bytes(p),
-                          .limit = SharedLimit::OptIn};
-        };
-        const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
-        machine.launch(Launch{.name = "fa2_backward_3_mma_row_sums",
-                              .grid = {static_cast<int>((rows + 127) / 128), 1, 1},
-                              .block = {128, 1, 1}},
-                       fa2_backward_3_mma_row_sums<T>, machine.template read<T>("O"), machine.template read<T>("dO"),
-                       machine.write("D"), p);
-        machine.launch(over("fa2_backward_3_mma_rows", p.total_heads() * p.row_blocks()),
-                       fa2_backward_3_mma_rows<Tracer, T, kD>, machine.template read<T>("Q"),
-                       machine.template read<T>("K"), machine.template read<T>("V"), machine.template read<T>("dO"),
-                       machine.read("L"), machine.read("D"), machine.template write<T>("dQ"), p, probe);
-        machine.launch(over("fa2_backward_3_mma_columns", p.batch * p.kv_heads * p.col_blocks()),
-                       fa2_backward_3_mma_columns<Tracer, T, kD>, machine.template read<T>("Q"),
-                       machine.template read<T>("K"), machine.template read<T>("V"), machine.template read<T>("dO"),
-                       machine.read("L"), machine.read("D"), machine.template write<T>("dK"),
-                       machine.template write<T>("dV"), p, probe);
-    });
-}
+    // Dynamic shared memory of a block of either pass, in bytes.
+    static std::int64_t shared_bytes(const AttentionShape& p) {
+        return std::int64_t{4 * 64} * padded_columns(p) * 2 + 2 * 64 * 4;
+    }
+
+    // The launches, the same for the executor and for a device: 4 warps per block.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        for_element_and_columns(p, [&]<class T, int kD>() {
+            const auto over = [&](std::string_view name, int blocks) {
+                return Launch{.name = name,
+                              .grid = {blocks, 1, 1},
+                              .block = {128, 1, 1},
+                              .shared_bytes = shared_bytes(p),
+                              .limit = SharedLimit::OptIn};
+            };
+            const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
+            machine.launch(Launch{.name = "fa2_backward_3_mma_row_sums",
+                                  .grid = {static_cast<int>((rows + 127) / 128), 1, 1},
+                                  .block = {128, 1, 1}},
+                           fa2_backward_3_mma_row_sums<T>, machine.template read<T>("O"),
+                           machine.template read<T>("dO"), machine.write("D"), p);
+            machine.launch(over("fa2_backward_3_mma_rows", p.total_heads() * p.row_blocks()),
+                           fa2_backward_3_mma_rows<Tracer, T, kD>, machine.template read<T>("Q"),
+                           machine.template read<T>("K"), machine.template read<T>("V"), machine.template read<T>("dO"),
+                           machine.read("L"), machine.read("D"), machine.template write<T>("dQ"), p, probe);
+            machine.launch(over("fa2_backward_3_mma_columns", p.batch * p.kv_heads * p.col_blocks()),
+                           fa2_backward_3_mma_columns<Tracer, T, kD>, machine.template read<T>("Q"),
+                           machine.template read<T>("K"), machine.template read<T>("V"), machine.template read<T>("dO"),
+                           machine.read("L"), machine.read("D"), machine.template write<T>("dK"),
+                           machine.template write<T>("dV"), p, probe);
+        });
+    }
+};
 
 }  // namespace flashstep::gpu

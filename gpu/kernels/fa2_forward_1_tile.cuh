@@ -13,10 +13,8 @@
 //   An additive mask: M sum_i rows(i) c(i), for key padding sum_i c(i).
 #pragma once
 
-#include "gpu/attention_shape.h"
-#include "gpu/device.h"
+#include "gpu/families/fa2_forward.h"
 #include "gpu/mask_tile.h"
-#include "gpu/probe.h"
 
 namespace flashstep::gpu {
 
@@ -120,24 +118,30 @@ FS_KERNEL void fa2_forward_1_tile(Global<const float> Q_all,  // [heads, n, d]
     for (int r = thread; r < rows; r += threads) L[r] = m_i[r] + log_of(l_i[r]);
 }
 
-// Dynamic shared memory of a block, in bytes.
-inline std::int64_t fa2_forward_1_tile_shared_bytes(const AttentionShape& p) {
-    const std::int64_t B_r = p.B_r, B_c = p.B_c;
-    return shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_c * p.d, 4) + shared_view_bytes(B_c * p.dv, 4) +
-           shared_view_bytes(p.mask_tile_rows() * B_c, 4) + 2 * shared_view_bytes(B_r * B_c, 4) +
-           shared_view_bytes(B_r * p.dv, 4) + 3 * shared_view_bytes(B_r, 4);
-}
+struct Fa2Forward1Tile : Fa2Forward {
+    static constexpr std::string_view id = "fa2_forward_1_tile";
+    static constexpr Text title{"FlashAttention-2 forward: one block per row block, tiles in shared memory",
+                                "FlashAttention-2 前向：每个行块一个 thread block，tile 放在 shared memory 里"};
 
-// The launch, the same for the executor and for a device: 4 warps per block.
-template <class Machine, class Tracer>
-void launch_fa2_forward_1_tile(Machine& machine, const AttentionShape& p, Tracer probe) {
-    machine.launch(Launch{.name = "fa2_forward_1_tile",
-                          .grid = {p.total_heads() * p.row_blocks(), 1, 1},
-                          .block = {128, 1, 1},
-                          .shared_bytes = fa2_forward_1_tile_shared_bytes(p),
-                          .limit = SharedLimit::OptIn},
-                   fa2_forward_1_tile<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
-                   mask_view(machine, p), machine.write("O"), machine.write("L"), p, probe);
-}
+    // Dynamic shared memory of a block, in bytes.
+    static std::int64_t shared_bytes(const AttentionShape& p) {
+        const std::int64_t B_r = p.B_r, B_c = p.B_c;
+        return shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_c * p.d, 4) + shared_view_bytes(B_c * p.dv, 4) +
+               shared_view_bytes(p.mask_tile_rows() * B_c, 4) + 2 * shared_view_bytes(B_r * B_c, 4) +
+               shared_view_bytes(B_r * p.dv, 4) + 3 * shared_view_bytes(B_r, 4);
+    }
+
+    // The launch, the same for the executor and for a device: 4 warps per block.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        machine.launch(Launch{.name = id,
+                              .grid = {p.total_heads() * p.row_blocks(), 1, 1},
+                              .block = {128, 1, 1},
+                              .shared_bytes = shared_bytes(p),
+                              .limit = SharedLimit::OptIn},
+                       fa2_forward_1_tile<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
+                       mask_view(machine, p), machine.write("O"), machine.write("L"), p, probe);
+    }
+};
 
 }  // namespace flashstep::gpu

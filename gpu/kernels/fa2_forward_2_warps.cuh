@@ -9,10 +9,8 @@
 // HBM bytes: those of fa2_forward_1_tile, which are the algorithm's.
 #pragma once
 
-#include "gpu/attention_shape.h"
-#include "gpu/device.h"
+#include "gpu/families/fa2_forward.h"
 #include "gpu/mask_tile.h"
-#include "gpu/probe.h"
 
 namespace flashstep::gpu {
 
@@ -128,24 +126,30 @@ FS_KERNEL void fa2_forward_2_warps(Global<const float> Q_all,  // [heads, n, d]
     }
 }
 
-// Dynamic shared memory of a block, in bytes.
-inline std::int64_t fa2_forward_2_warps_shared_bytes(const AttentionShape& p) {
-    const std::int64_t B_r = p.B_r, B_c = p.B_c;
-    return shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_c * p.d, 4) + shared_view_bytes(B_c * p.dv, 4) +
-           shared_view_bytes(p.mask_tile_rows() * B_c, 4) + shared_view_bytes(B_r * B_c, 4) +
-           shared_view_bytes(B_r * p.dv, 4) + 3 * shared_view_bytes(B_r, 4);
-}
+struct Fa2Forward2Warps : Fa2Forward {
+    static constexpr std::string_view id = "fa2_forward_2_warps";
+    static constexpr Text title{"FlashAttention-2 forward: rows over warps, maximum and sum by shuffles",
+                                "FlashAttention-2 前向：行分给各个 warp，用 shuffle 求最大值与和"};
 
-// The launch, the same for the executor and for a device: 4 warps per block.
-template <class Machine, class Tracer>
-void launch_fa2_forward_2_warps(Machine& machine, const AttentionShape& p, Tracer probe) {
-    machine.launch(Launch{.name = "fa2_forward_2_warps",
-                          .grid = {p.total_heads() * p.row_blocks(), 1, 1},
-                          .block = {128, 1, 1},
-                          .shared_bytes = fa2_forward_2_warps_shared_bytes(p),
-                          .limit = SharedLimit::OptIn},
-                   fa2_forward_2_warps<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
-                   mask_view(machine, p), machine.write("O"), machine.write("L"), p, probe);
-}
+    // Dynamic shared memory of a block, in bytes.
+    static std::int64_t shared_bytes(const AttentionShape& p) {
+        const std::int64_t B_r = p.B_r, B_c = p.B_c;
+        return shared_view_bytes(B_r * p.d, 4) + shared_view_bytes(B_c * p.d, 4) + shared_view_bytes(B_c * p.dv, 4) +
+               shared_view_bytes(p.mask_tile_rows() * B_c, 4) + shared_view_bytes(B_r * B_c, 4) +
+               shared_view_bytes(B_r * p.dv, 4) + 3 * shared_view_bytes(B_r, 4);
+    }
+
+    // The launch, the same for the executor and for a device: 4 warps per block.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        machine.launch(Launch{.name = id,
+                              .grid = {p.total_heads() * p.row_blocks(), 1, 1},
+                              .block = {128, 1, 1},
+                              .shared_bytes = shared_bytes(p),
+                              .limit = SharedLimit::OptIn},
+                       fa2_forward_2_warps<Tracer>, machine.read("Q"), machine.read("K"), machine.read("V"),
+                       mask_view(machine, p), machine.write("O"), machine.write("L"), p, probe);
+    }
+};
 
 }  // namespace flashstep::gpu

@@ -13,7 +13,7 @@
 //   read Q n d, K sum_i c(i) d, V sum_i c(i) dv; written O n dv, L n.
 #pragma once
 
-#include "gpu/probe.h"
+#include "gpu/families/fa2_forward.h"
 #include "gpu/softmax_rows.h"
 
 namespace flashstep::gpu {
@@ -73,24 +73,30 @@ FS_KERNEL void fa2_forward_5_cp_async(Global<const T> Q,  // [heads, n, d]
     store_rows<Exponential::Natural, T>(rows, b.O, b.L, warp_row, b.rows, p.dv);  // lines 12 to 15
 }
 
-// Dynamic shared memory of a block, in bytes.
-inline std::int64_t fa2_forward_5_cp_async_shared_bytes(const AttentionShape& p) {
-    return std::int64_t{5 * 64} * padded_columns(p) * 2;
-}
+struct Fa2Forward5CpAsync : Fa2ForwardOnTensorCores {
+    static constexpr std::string_view id = "fa2_forward_5_cp_async";
+    static constexpr Text title{
+        "FlashAttention-2 forward on tensor cores: the next tiles travel while this one is computed",
+        "FlashAttention-2 前向，用 Tensor Core：算这一块时，下一块已经在路上"};
+    static constexpr auto targets = kFromSm80;
 
-// The launch, the same for the executor and for a device: 4 warps per block.
-template <class Machine, class Tracer>
-void launch_fa2_forward_5_cp_async(Machine& machine, const AttentionShape& p, Tracer probe) {
-    for_element_and_columns(p, [&]<class T, int kD>() {
-        machine.launch(Launch{.name = "fa2_forward_5_cp_async",
-                              .grid = {p.total_heads() * p.row_blocks(), 1, 1},
-                              .block = {128, 1, 1},
-                              .shared_bytes = fa2_forward_5_cp_async_shared_bytes(p),
-                              .limit = SharedLimit::OptIn},
-                       fa2_forward_5_cp_async<Tracer, T, kD>, machine.template read<T>("Q"),
-                       machine.template read<T>("K"), machine.template read<T>("V"), machine.template write<T>("O"),
-                       machine.write("L"), p, probe);
-    });
-}
+    // Dynamic shared memory of a block, in bytes.
+    static std::int64_t shared_bytes(const AttentionShape& p) { return std::int64_t{5 * 64} * padded_columns(p) * 2; }
+
+    // The launch, the same for the executor and for a device: 4 warps per block.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        for_element_and_columns(p, [&]<class T, int kD>() {
+            machine.launch(Launch{.name = id,
+                                  .grid = {p.total_heads() * p.row_blocks(), 1, 1},
+                                  .block = {128, 1, 1},
+                                  .shared_bytes = shared_bytes(p),
+                                  .limit = SharedLimit::OptIn},
+                           fa2_forward_5_cp_async<Tracer, T, kD>, machine.template read<T>("Q"),
+                           machine.template read<T>("K"), machine.template read<T>("V"), machine.template write<T>("O"),
+                           machine.write("L"), p, probe);
+        });
+    }
+};
 
 }  // namespace flashstep::gpu

@@ -11,7 +11,7 @@
 //   read Q n d, K sum_i c(i) d, V sum_i c(i) dv; written O n dv, L n.
 #pragma once
 
-#include "gpu/probe.h"
+#include "gpu/families/fa2_forward.h"
 #include "gpu/softmax_rows.h"
 
 namespace flashstep::gpu {
@@ -72,23 +72,30 @@ FS_KERNEL void fa2_forward_6_exp2(Global<const T> Q,  // [heads, n, d]
     store_rows<Exponential::Base2, T>(rows, b.O, b.L, warp_row, b.rows, p.dv);  // lines 12 to 15
 }
 
-// Dynamic shared memory of a block, in bytes.
-inline std::int64_t fa2_forward_6_exp2_shared_bytes(const AttentionShape& p) {
-    return std::int64_t{5 * 64} * padded_columns(p) * 2;
-}
+struct Fa2Forward6Exp2 : Fa2ForwardOnTensorCores {
+    static constexpr std::string_view id = "fa2_forward_6_exp2";
+    static constexpr Text title{"FlashAttention-2 forward on tensor cores: base-2 exponentials, log2(e) in the scale",
+                                "FlashAttention-2 前向，用 Tensor Core：以 2 为底的指数，log2(e) 并入缩放系数"};
+    static constexpr auto targets = kFromSm80;
+    static constexpr bool base2 = true;
 
-// The launch, the same for the executor and for a device: 4 warps per block.
-template <class Machine, class Tracer>
-void launch_fa2_forward_6_exp2(Machine& machine, const AttentionShape& p, Tracer probe) {
-    for_element_and_columns(p, [&]<class T, int kD>() {
-        machine.launch(Launch{.name = "fa2_forward_6_exp2",
-                              .grid = {p.total_heads() * p.row_blocks(), 1, 1},
-                              .block = {128, 1, 1},
-                              .shared_bytes = fa2_forward_6_exp2_shared_bytes(p),
-                              .limit = SharedLimit::OptIn},
-                       fa2_forward_6_exp2<Tracer, T, kD>, machine.template read<T>("Q"), machine.template read<T>("K"),
-                       machine.template read<T>("V"), machine.template write<T>("O"), machine.write("L"), p, probe);
-    });
-}
+    // Dynamic shared memory of a block, in bytes.
+    static std::int64_t shared_bytes(const AttentionShape& p) { return std::int64_t{5 * 64} * padded_columns(p) * 2; }
+
+    // The launch, the same for the executor and for a device: 4 warps per block.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        for_element_and_columns(p, [&]<class T, int kD>() {
+            machine.launch(Launch{.name = id,
+                                  .grid = {p.total_heads() * p.row_blocks(), 1, 1},
+                                  .block = {128, 1, 1},
+                                  .shared_bytes = shared_bytes(p),
+                                  .limit = SharedLimit::OptIn},
+                           fa2_forward_6_exp2<Tracer, T, kD>, machine.template read<T>("Q"),
+                           machine.template read<T>("K"), machine.template read<T>("V"), machine.template write<T>("O"),
+                           machine.write("L"), p, probe);
+        });
+    }
+};
 
 }  // namespace flashstep::gpu

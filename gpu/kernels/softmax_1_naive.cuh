@@ -7,9 +7,7 @@
 // HBM bytes, per head (4 bytes an element): read X 2 n nk, written P n nk.
 #pragma once
 
-#include "gpu/attention_shape.h"
-#include "gpu/device.h"
-#include "gpu/probe.h"
+#include "gpu/families/softmax.h"
 
 namespace flashstep::gpu {
 
@@ -38,13 +36,21 @@ FS_KERNEL void softmax_1_naive(Global<const float> X,  // [heads, n, nk], scores
     }
 }
 
-// The launch, the same for the executor and for a device.
-template <class Machine, class Tracer>
-void launch_softmax_1_naive(Machine& machine, const AttentionShape& p, Tracer probe) {
-    const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
-    machine.launch(
-        Launch{.name = "softmax_1_naive", .grid = {static_cast<int>((rows + 127) / 128), 1, 1}, .block = {128, 1, 1}},
-        softmax_1_naive<Tracer>, machine.read("X"), machine.write("P"), p, probe);
-}
+struct Softmax1Naive : SoftmaxRung<2> {
+    static constexpr std::string_view id = "softmax_1_naive";
+    static constexpr Text title{"Softmax as defined: two passes, overflows", "按定义计算 softmax：扫两遍，会上溢"};
+    static constexpr std::string_view algorithm = "naive_softmax";
+    static constexpr std::array slots{SlotSpec{"l", Slot::l, Extent::One, Extent::One},
+                                      SlotSpec{"p", Slot::p, Extent::One, Extent::One}};
+    static constexpr bool overflows = true;
+
+    // The launch, the same for the executor and for a device.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
+        machine.launch(Launch{.name = id, .grid = {static_cast<int>((rows + 127) / 128), 1, 1}, .block = {128, 1, 1}},
+                       softmax_1_naive<Tracer>, machine.read("X"), machine.write("P"), p, probe);
+    }
+};
 
 }  // namespace flashstep::gpu

@@ -7,9 +7,7 @@
 // HBM bytes, per head (4 bytes an element): read X 3 n nk, written P n nk.
 #pragma once
 
-#include "gpu/attention_shape.h"
-#include "gpu/device.h"
-#include "gpu/probe.h"
+#include "gpu/families/softmax.h"
 
 namespace flashstep::gpu {
 
@@ -44,13 +42,18 @@ FS_KERNEL void softmax_2_safe(Global<const float> X,  // [heads, n, nk], scores
     }
 }
 
-// The launch, the same for the executor and for a device.
-template <class Machine, class Tracer>
-void launch_softmax_2_safe(Machine& machine, const AttentionShape& p, Tracer probe) {
-    const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
-    machine.launch(
-        Launch{.name = "softmax_2_safe", .grid = {static_cast<int>((rows + 127) / 128), 1, 1}, .block = {128, 1, 1}},
-        softmax_2_safe<Tracer>, machine.read("X"), machine.write("P"), p, probe);
-}
+struct Softmax2Safe : SoftmaxRung<3> {
+    static constexpr std::string_view id = "softmax_2_safe";
+    static constexpr Text title{"Safe softmax: a third pass for the maximum", "safe softmax：多扫一遍求最大值"};
+    static constexpr std::string_view algorithm = "safe_softmax";
+
+    // The launch, the same for the executor and for a device.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
+        machine.launch(Launch{.name = id, .grid = {static_cast<int>((rows + 127) / 128), 1, 1}, .block = {128, 1, 1}},
+                       softmax_2_safe<Tracer>, machine.read("X"), machine.write("P"), p, probe);
+    }
+};
 
 }  // namespace flashstep::gpu

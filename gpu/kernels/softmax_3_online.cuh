@@ -7,9 +7,7 @@
 // HBM bytes, per head (4 bytes an element): read X 2 n nk, written P n nk.
 #pragma once
 
-#include "gpu/attention_shape.h"
-#include "gpu/device.h"
-#include "gpu/probe.h"
+#include "gpu/families/softmax.h"
 
 namespace flashstep::gpu {
 
@@ -45,13 +43,18 @@ FS_KERNEL void softmax_3_online(Global<const float> X,  // [heads, n, nk], score
     }
 }
 
-// The launch, the same for the executor and for a device.
-template <class Machine, class Tracer>
-void launch_softmax_3_online(Machine& machine, const AttentionShape& p, Tracer probe) {
-    const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
-    machine.launch(
-        Launch{.name = "softmax_3_online", .grid = {static_cast<int>((rows + 127) / 128), 1, 1}, .block = {128, 1, 1}},
-        softmax_3_online<Tracer>, machine.read("X"), machine.write("P"), p, probe);
-}
+struct Softmax3Online : SoftmaxRung<2> {
+    static constexpr std::string_view id = "softmax_3_online";
+    static constexpr Text title{"Online softmax: maximum and sum in one pass", "在线 softmax：一遍同时求出最大值与和"};
+    static constexpr std::string_view algorithm = "online_softmax";
+
+    // The launch, the same for the executor and for a device.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer probe) {
+        const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
+        machine.launch(Launch{.name = id, .grid = {static_cast<int>((rows + 127) / 128), 1, 1}, .block = {128, 1, 1}},
+                       softmax_3_online<Tracer>, machine.read("X"), machine.write("P"), p, probe);
+    }
+};
 
 }  // namespace flashstep::gpu

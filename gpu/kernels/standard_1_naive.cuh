@@ -10,8 +10,7 @@
 //   written P n nk. O launch: read P n nk dv, V n nk dv, written O n dv.
 #pragma once
 
-#include "gpu/attention_shape.h"
-#include "gpu/device.h"
+#include "gpu/families/standard.h"
 #include "gpu/mask_tile.h"
 
 namespace flashstep::gpu {
@@ -70,19 +69,26 @@ FS_KERNEL void standard_1_naive_output(Global<const float> P,  // [heads, n, nk]
     O[e] = sum;
 }
 
-// The launches, the same for the executor and for a device.
-template <class Machine>
-void launch_standard_1_naive(Machine& machine, const AttentionShape& p) {
-    const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
-    const auto over = [](std::string_view name, std::int64_t threads) {
-        return Launch{.name = name, .grid = {static_cast<int>((threads + 127) / 128), 1, 1}, .block = {128, 1, 1}};
-    };
-    machine.launch(over("standard_1_naive_scores", rows * p.nk), standard_1_naive_scores, machine.read("Q"),
-                   machine.read("K"), mask_view(machine, p), machine.write("S"), p);
-    machine.launch(over("standard_1_naive_softmax", rows), standard_1_naive_softmax, machine.read("S"),
-                   machine.write("P"), p);
-    machine.launch(over("standard_1_naive_output", rows * p.dv), standard_1_naive_output, machine.read("P"),
-                   machine.read("V"), machine.write("O"), p);
-}
+struct Standard1Naive : StandardForward {
+    static constexpr std::string_view id = "standard_1_naive";
+    static constexpr Text title{"Standard attention: three launches, S and P go through HBM",
+                                "标准注意力：启动三次，S 和 P 都经过 HBM"};
+    static constexpr int launches = 3;
+
+    // The launches, the same for the executor and for a device.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer) {
+        const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
+        const auto over = [](std::string_view name, std::int64_t threads) {
+            return Launch{.name = name, .grid = {static_cast<int>((threads + 127) / 128), 1, 1}, .block = {128, 1, 1}};
+        };
+        machine.launch(over("standard_1_naive_scores", rows * p.nk), standard_1_naive_scores, machine.read("Q"),
+                       machine.read("K"), mask_view(machine, p), machine.write("S"), p);
+        machine.launch(over("standard_1_naive_softmax", rows), standard_1_naive_softmax, machine.read("S"),
+                       machine.write("P"), p);
+        machine.launch(over("standard_1_naive_output", rows * p.dv), standard_1_naive_output, machine.read("P"),
+                       machine.read("V"), machine.write("O"), p);
+    }
+};
 
 }  // namespace flashstep::gpu

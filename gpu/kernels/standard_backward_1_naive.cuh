@@ -12,8 +12,7 @@
 //   dK: read dS n nk d, Q n nk d, written dK nk d / g.
 #pragma once
 
-#include "gpu/attention_shape.h"
-#include "gpu/device.h"
+#include "gpu/families/standard.h"
 
 namespace flashstep::gpu {
 
@@ -94,23 +93,30 @@ FS_KERNEL void standard_backward_1_naive_dK(Global<const float> dS,  // [heads, 
     dK[e] = p.scale * sum;
 }
 
-// The launches, the same for the executor and for a device.
-template <class Machine>
-void launch_standard_backward_1_naive(Machine& machine, const AttentionShape& p) {
-    const std::int64_t rows = std::int64_t{p.total_heads()} * p.n, keys = std::int64_t{p.batch} * p.kv_heads * p.nk;
-    const auto over = [](std::string_view name, std::int64_t threads) {
-        return Launch{.name = name, .grid = {static_cast<int>((threads + 127) / 128), 1, 1}, .block = {128, 1, 1}};
-    };
-    machine.launch(over("standard_backward_1_naive_dV", keys * p.dv), standard_backward_1_naive_dV, machine.read("P"),
-                   machine.read("dO"), machine.write("dV"), p);
-    machine.launch(over("standard_backward_1_naive_dP", rows * p.nk), standard_backward_1_naive_dP, machine.read("dO"),
-                   machine.read("V"), machine.write("dP"), p);
-    machine.launch(over("standard_backward_1_naive_dS", rows), standard_backward_1_naive_dS, machine.read("P"),
-                   machine.read("dP"), machine.write("dS"), p);
-    machine.launch(over("standard_backward_1_naive_dQ", rows * p.d), standard_backward_1_naive_dQ, machine.read("dS"),
-                   machine.read("K"), machine.write("dQ"), p);
-    machine.launch(over("standard_backward_1_naive_dK", keys * p.d), standard_backward_1_naive_dK, machine.read("dS"),
-                   machine.read("Q"), machine.write("dK"), p);
-}
+struct StandardBackward1Naive : StandardBackward {
+    static constexpr std::string_view id = "standard_backward_1_naive";
+    static constexpr Text title{"Standard attention backward: five launches, P, dP and dS go through HBM",
+                                "标准注意力反向：启动五次，P、dP、dS 都经过 HBM"};
+    static constexpr int launches = 5;
+
+    // The launches, the same for the executor and for a device.
+    template <class Machine, class Tracer>
+    static void launch(Machine& machine, const AttentionShape& p, Tracer) {
+        const std::int64_t rows = std::int64_t{p.total_heads()} * p.n, keys = std::int64_t{p.batch} * p.kv_heads * p.nk;
+        const auto over = [](std::string_view name, std::int64_t threads) {
+            return Launch{.name = name, .grid = {static_cast<int>((threads + 127) / 128), 1, 1}, .block = {128, 1, 1}};
+        };
+        machine.launch(over("standard_backward_1_naive_dV", keys * p.dv), standard_backward_1_naive_dV,
+                       machine.read("P"), machine.read("dO"), machine.write("dV"), p);
+        machine.launch(over("standard_backward_1_naive_dP", rows * p.nk), standard_backward_1_naive_dP,
+                       machine.read("dO"), machine.read("V"), machine.write("dP"), p);
+        machine.launch(over("standard_backward_1_naive_dS", rows), standard_backward_1_naive_dS, machine.read("P"),
+                       machine.read("dP"), machine.write("dS"), p);
+        machine.launch(over("standard_backward_1_naive_dQ", rows * p.d), standard_backward_1_naive_dQ,
+                       machine.read("dS"), machine.read("K"), machine.write("dQ"), p);
+        machine.launch(over("standard_backward_1_naive_dK", keys * p.d), standard_backward_1_naive_dK,
+                       machine.read("dS"), machine.read("Q"), machine.write("dK"), p);
+    }
+};
 
 }  // namespace flashstep::gpu

@@ -25,8 +25,6 @@ std::string describe(Warp::Collective what, int operand) {
             return "sync_warp";
         case Warp::Collective::ShuffleXor:
             return fmt::format("shuffle_xor ({})", operand);
-        case Warp::Collective::ShuffleDown:
-            return fmt::format("shuffle_down ({})", operand);
         case Warp::Collective::Mma:
             return mma_name(operand);
         case Warp::Collective::LdMatrix:
@@ -79,7 +77,7 @@ void Block::refine_cells(std::int64_t element_bytes) {
 }
 
 void Block::wait_async(Lane& lane, int pending, CallSite where) {
-    if (without_barrier != 0 && where.line == without_barrier) return;
+    if (leaves_out(where)) return;
     lane.copies.wait(lane, pending);
 }
 
@@ -92,7 +90,7 @@ void Block::check_no_copies(const Lane& lane) const {
 }
 
 void Block::sync_block(Lane& lane, CallSite where) {
-    if (without_barrier != 0 && where.line == without_barrier) return;
+    if (leaves_out(where)) return;
     if (arrived == 0) {
         barrier_where = where;
     } else if (checks == Checks::On && !same_place(where, barrier_where)) {
@@ -144,7 +142,6 @@ void Block::complete_collective(Lane& last) {
             ++counters->warp_barriers;
             break;
         case Warp::Collective::ShuffleXor:
-        case Warp::Collective::ShuffleDown:
             exchange(warp, what);
             break;
         case Warp::Collective::Mma:
@@ -169,7 +166,7 @@ void Block::exchange(const Warp& warp, Warp::Collective what) {
     ++counters->shuffles;
     for (int k = 0; k < warp.lanes; ++k) {
         Lane& lane = lanes[static_cast<std::size_t>(warp.first + k)];
-        int source = what == Warp::Collective::ShuffleXor ? k ^ warp.operand : k + warp.operand;
+        int source = k ^ warp.operand;
         if (source < 0 || source >= kWarp) source = k;  // as CUDA: out of the warp gives one's own value
         if (source >= warp.lanes) {
             fail(lane, fmt::format("{} at {} reads lane {}, and this warp has {} lanes", describe(what, warp.operand),

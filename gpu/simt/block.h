@@ -23,9 +23,9 @@ struct Warp {
     int first = 0, lanes = 0;        // its lanes are [first, first + lanes) of the block
     std::uint32_t last_barrier = 0;  // stamp of the last barrier, of block or warp scope, that the warp passed
     SharedLog log;
-    // The collective that lanes have arrived at: what it is, its operand (mask or delta of a shuffle, variant of a
+    // The collective that lanes have arrived at: what it is, its operand (mask of a shuffle, variant of a
     // tensor-core word), where, and the values they brought (tensor-core words: the address of their registers).
-    enum class Collective { None, Barrier, ShuffleXor, ShuffleDown, Mma, LdMatrix };
+    enum class Collective { None, Barrier, ShuffleXor, Mma, LdMatrix };
     Collective pending = Collective::None;
     int operand = 0, arrived = 0;
     CallSite where;
@@ -64,7 +64,7 @@ class ReadyLanes {
 // Executor, block and lanes of one OS thread at work; the words of gpu/device.h ask it who is calling.
 struct Block {
     std::string_view kernel;  // for messages
-    Index3 index, block_dim, grid_dim;
+    Index3 index, block_dim;
     std::uint32_t serial = 0;        // counts blocks over all launches of a run, from 1
     std::uint32_t launch_start = 0;  // serial of the first block of this launch
     Checks checks = Checks::On;
@@ -87,7 +87,11 @@ struct Block {
     std::int64_t shared_bytes = 0;
     std::vector<SharedCell> shared_cells;  // one per granule
     int granule_bits = 2;                  // a granule has 2^granule_bits bytes
-    int without_barrier = 0;               // source line whose barriers and waits do nothing
+    CallSite without_barrier;              // source line whose barriers and waits do nothing; line 0: none
+    bool leaves_out(const CallSite& where) const {
+        return without_barrier.line != 0 && without_barrier.line == where.line &&
+               std::string_view(where.file).ends_with(without_barrier.file);
+    }
 
     void (*body)(void*) = nullptr;  // runs the kernel once, for the current lane
     void* body_argument = nullptr;
@@ -167,7 +171,7 @@ extern constinit thread_local Lane* current_lane;
 }
 
 [[gnu::always_inline]] inline void Block::sync_warp(Lane& lane, CallSite where) {
-    if (without_barrier != 0 && where.line == without_barrier) return;
+    if (leaves_out(where)) return;
     collective(lane, Warp::Collective::Barrier, 0, 0, where);
 }
 

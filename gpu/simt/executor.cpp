@@ -28,11 +28,11 @@ Executor::Executor(Options options) : options_(options) {
     block_.counters = &counters_;
     block_.random = options_.seed;
     block_.cancel = options_.cancel;
-    block_.target = options_.target;
+    block_.target = options_.target.arch;
     block_.without_barrier = options_.without_barrier;
 }
 
-Tensor& Executor::add(std::string name, Role role, std::int64_t count, std::int64_t element_bytes) {
+Tensor& Executor::add(std::string name, TensorRole role, std::int64_t count, std::int64_t element_bytes) {
     for (const Tensor& tensor : tensors_) {
         if (tensor.name == name) throw Error("two tensors are named " + name);
     }
@@ -42,7 +42,7 @@ Tensor& Executor::add(std::string name, Role role, std::int64_t count, std::int6
     tensor.count = count;
     tensor.element_bytes = element_bytes;
     tensor.bytes.resize(static_cast<std::size_t>(count * element_bytes));
-    if (role != Role::Input) {
+    if (role != TensorRole::Input) {
         poison(tensor.bytes.data(), tensor.bytes.size());
         if (options_.checks == Checks::On) tensor.cells.resize(static_cast<std::size_t>(count));
     }
@@ -78,12 +78,11 @@ void Executor::zero(std::string_view name) {
 }
 
 void Executor::prepare(const Launch& launch) {
-    check_launch(launch, opt_in_shared_bytes(options_.target), fmt::format("sm_{}", options_.target));
+    check_launch(launch, opt_in_shared_bytes(options_.target), fmt::format("sm_{}", text(options_.target)));
     const int threads = launch.block.x * launch.block.y * launch.block.z;
     stacks_.reserve(threads);
     block_.kernel = launch.name;
     block_.block_dim = launch.block;
-    block_.grid_dim = launch.grid;
     block_.launch_start = block_.serial + 1;
     block_.warps.resize(static_cast<std::size_t>((threads + kWarp - 1) / kWarp));
     for (std::size_t w = 0; w < block_.warps.size(); ++w) {
@@ -145,7 +144,7 @@ void Executor::run(const Launch& launch, void (*body)(void*), void* argument) {
 
 void Executor::check_outputs() const {
     for (const Tensor& tensor : tensors_) {
-        if (tensor.role != Role::Output) continue;
+        if (tensor.role != TensorRole::Output) continue;
         for (std::int64_t k = 0; k < tensor.count; ++k) {
             bool written = true;
             if (!tensor.cells.empty()) {

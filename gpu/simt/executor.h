@@ -22,17 +22,20 @@
 #include "gpu/checks.h"
 #include "gpu/device.h"
 #include "gpu/launch.h"
+#include "gpu/simt/call_site.h"
 
 namespace flashstep::gpu::simt {
 
 struct Options {
     Checks checks = Checks::On;
     std::uint64_t seed = 1;  // of the order of blocks and threads
-    int target = 90;         // architecture whose limits apply: shared memory, and words that it has not got
+    Target target = 90;      // architecture whose limits apply: shared memory, and words that it has not got
     const std::atomic<bool>* cancel = nullptr;
     std::atomic<float>* progress = nullptr;
-    int launches = 1;         // how many are expected, for progress
-    int without_barrier = 0;  // source line whose barriers and waits do nothing: shows that a kernel needs them
+    int launches = 1;  // how many are expected, for progress
+    // Source line (in the files whose names end so) whose barriers and waits do nothing: shows that a kernel needs
+    // them.
+    CallSite without_barrier = {};
 };
 
 class Executor {
@@ -44,28 +47,28 @@ class Executor {
     // Arrays in global memory. The views below find them by name.
     template <class T>
     void add_input(std::string name, std::span<const T> values) {
-        Tensor& tensor = add(std::move(name), Role::Input, static_cast<std::int64_t>(values.size()), sizeof(T));
+        Tensor& tensor = add(std::move(name), TensorRole::Input, static_cast<std::int64_t>(values.size()), sizeof(T));
         std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
     }
     void add_input(std::string name, const std::vector<std::byte>& values, std::int64_t element_bytes) {
-        Tensor& tensor =
-            add(std::move(name), Role::Input, static_cast<std::int64_t>(values.size()) / element_bytes, element_bytes);
+        Tensor& tensor = add(std::move(name), TensorRole::Input,
+                             static_cast<std::int64_t>(values.size()) / element_bytes, element_bytes);
         tensor.bytes = values;
     }
     void add_output(std::string name, std::int64_t count, std::int64_t element_bytes) {
-        add(std::move(name), Role::Output, count, element_bytes);
+        add(std::move(name), TensorRole::Output, count, element_bytes);
     }
     void add_temporary(std::string name, std::int64_t count, std::int64_t element_bytes) {
-        add(std::move(name), Role::Temporary, count, element_bytes);
+        add(std::move(name), TensorRole::Temporary, count, element_bytes);
     }
     // The same with elements of a C++ type.
     template <class T>
     void add_output(std::string name, std::int64_t count) {
-        add(std::move(name), Role::Output, count, sizeof(T));
+        add(std::move(name), TensorRole::Output, count, sizeof(T));
     }
     template <class T>
     void add_temporary(std::string name, std::int64_t count) {
-        add(std::move(name), Role::Temporary, count, sizeof(T));
+        add(std::move(name), TensorRole::Temporary, count, sizeof(T));
     }
     // Sets an output or temporary to zero, as cudaMemset does before a launch; not counted.
     void zero(std::string_view name);
@@ -77,7 +80,7 @@ class Executor {
     template <class T = float>
     Global<T> write(std::string_view name) {
         Tensor& tensor = find(name, sizeof(T));
-        if (tensor.role == Role::Input) throw Error(tensor.name + " is an input: kernels only read it");
+        if (tensor.role == TensorRole::Input) throw Error(tensor.name + " is an input: kernels only read it");
         return {tensor, options_.checks};
     }
 
@@ -104,7 +107,7 @@ class Executor {
     const Counters& counters() const { return counters_; }
 
   private:
-    Tensor& add(std::string name, Role role, std::int64_t count, std::int64_t element_bytes);
+    Tensor& add(std::string name, TensorRole role, std::int64_t count, std::int64_t element_bytes);
     Tensor& find(std::string_view name, std::int64_t element_bytes);
     void run(const Launch& launch, void (*body)(void*), void* argument);
     void prepare(const Launch& launch);

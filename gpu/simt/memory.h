@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/tensor_role.h"
+
 namespace flashstep::gpu::simt {
 
 struct Lane;
@@ -51,16 +53,10 @@ struct GlobalCell : Cell {
     bool initialised = false;
 };
 
-enum class Role {
-    Input,      // filled by the host, only read
-    Output,     // poisoned; every element has to be written by the end of the run
-    Temporary,  // poisoned; lives between launches
-};
-
 // One array in global memory.
 struct Tensor {
     std::string name;
-    Role role = Role::Input;
+    TensorRole role = TensorRole::Input;
     std::int64_t count = 0, element_bytes = 4;
     std::vector<std::byte> bytes;
     std::vector<GlobalCell> cells;  // with checks, and not for inputs

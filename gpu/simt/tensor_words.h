@@ -77,16 +77,8 @@ auto load_16(const View<T>& view, std::int64_t index) {
     return load_packet<16>(view, index);
 }
 template <template <class> class View, class T>
-auto load_8(const View<T>& view, std::int64_t index) {
-    return load_packet<8>(view, index);
-}
-template <template <class> class View, class T>
 void store_16(const View<T>& view, std::int64_t index, const Packet<T, 16>& packet) {
     store_packet<16>(view, index, packet);
-}
-template <template <class> class View, class T>
-void store_8(const View<T>& view, std::int64_t index, const Packet<T, 8>& packet) {
-    store_packet<8>(view, index, packet);
 }
 template <template <class> class View, class T>
 std::uint32_t load_pair(const View<T>& view, std::int64_t index) {
@@ -122,7 +114,7 @@ void cp_async(const char* word, const Shared<T>& to, std::int64_t to_index, cons
                              .view = target.view,
                              .index = to_index,
                              .where = where,
-                             .source = source.tensor->role == simt::Role::Input ? nullptr : source.tensor});
+                             .source = source.tensor->role == TensorRole::Input ? nullptr : source.tensor});
 }
 template <class T, class From>
 void cp_async_16(const Shared<T>& to, std::int64_t to_index, const Global<From>& from, std::int64_t from_index,

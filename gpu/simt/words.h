@@ -163,7 +163,6 @@ Shared<T> Shared<T>::part(std::int64_t first, std::int64_t count) const {
 inline Index3 thread_idx() { return simt::current_lane->thread; }
 inline Index3 block_idx() { return simt::current_lane->block->index; }
 inline Index3 block_dim() { return simt::current_lane->block->block_dim; }
-inline Index3 grid_dim() { return simt::current_lane->block->grid_dim; }
 
 inline void sync_block(simt::CallSite where = simt::CallSite::here()) {
     simt::Lane& lane = *simt::current_lane;
@@ -175,22 +174,14 @@ inline void sync_warp(simt::CallSite where = simt::CallSite::here()) {
 }
 
 template <class T>
-T shuffle(simt::Warp::Collective what, T value, int operand, simt::CallSite where) {
+T shuffle_xor(T value, int mask, simt::CallSite where = simt::CallSite::here()) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(T));
     simt::Lane& lane = *simt::current_lane;
-    bits = lane.block->collective(lane, what, operand, bits, where);
+    bits = lane.block->collective(lane, simt::Warp::Collective::ShuffleXor, mask, bits, where);
     std::memcpy(&value, &bits, sizeof(T));
     return value;
-}
-template <class T>
-T shuffle_xor(T value, int mask, simt::CallSite where = simt::CallSite::here()) {
-    return shuffle(simt::Warp::Collective::ShuffleXor, value, mask, where);
-}
-template <class T>
-T shuffle_down(T value, int delta, simt::CallSite where = simt::CallSite::here()) {
-    return shuffle(simt::Warp::Collective::ShuffleDown, value, delta, where);
 }
 
 template <template <class> class View, class T>
@@ -230,14 +221,9 @@ inline float exp_diff(float a, float b) {
     return a == minus_infinity() && b == minus_infinity() ? 0.0f : std::exp(a - b);
 }
 
-// 2^x, and 2^(a - b), which is 0 where both are -inf.
 inline float exp2_of(float x) {
     ++simt::current_lane->block->counters->exponentials;
     return std::exp2(x);
-}
-inline float exp2_diff(float a, float b) {
-    ++simt::current_lane->block->counters->exponentials;
-    return a == minus_infinity() && b == minus_infinity() ? 0.0f : std::exp2(a - b);
 }
 
 }  // namespace on_host

@@ -68,7 +68,7 @@ TEST_CASE("Without a device bench, record and check --on cuda exit with 77 and s
         const Output output = run_program(words);
         CAPTURE(words.front());
         CHECK(output.status == 77);
-        CHECK(contains(output.err, gpu::device_status().message.substr(0, 20)));
+        CHECK(contains(output.err, gpu::device_status().message.en.substr(0, 20)));
     }
     CHECK_FALSE(std::filesystem::exists(folder.file("x.json")));
     CHECK_FALSE(std::filesystem::exists(folder.file("recorded")));
@@ -79,6 +79,13 @@ TEST_CASE("check --target: the executor stands for an older architecture, with i
             "fa2_forward_5_cp_async runs on sm_80, sm_86, sm_89, sm_90, sm_100, sm_120 with fp16, not on sm_75");
     refused({"check", "fa2_forward_4_swizzle", "--target", "75", "--dtype", "bf16"}, "with bf16, not on sm_75");
     refused({"check", "all", "--target", "12"}, "unknown target sm_12");
+    refused({"check", "all", "--target", "75a"}, "unknown target sm_75a");
+    refused({"check", "all", "--target", "90b"}, "unknown target sm_90b");
+    refused({"check", "all", "--target", "a"}, "--target");
+    refused({"check", "fa2_forward_4_swizzle", "--target", "90aa"}, "--target");
+    const Output variant = run_program({"check", "fa2_forward_1_tile", "--target", "90a"});  // does what sm_90 does
+    CHECK(variant.status == 0);
+    CHECK(contains(variant.out, "fa2_forward_1_tile: equal"));
     refused({"check", "all", "--target", "75", "--on", "cuda"}, "a GPU has its own");
     const Output runs =
         run_program({"check", "fa2_forward_4_swizzle", "--target", "75", "--n", "65", "--d", "40", "--causal"});

@@ -24,13 +24,12 @@ struct Folder {
     const fs::path path;
 };
 
-CheckedRun run_of(const Preset& preset, const Fault* fault = nullptr) {
-    const Request request{preset.problem, preset_inputs(preset, preset.problem), {}};
-    CheckedRun checked = run_checked(kernel_named(std::string(preset.kernel)), request, {}, fault);
-    checked.run.where = Where::LiveCuda;
-    checked.run.device = "SAMPLE, not a Device (1)";
-    checked.run.hbm.clear(), checked.run.counters.clear();  // a device counts neither
-    return checked;
+Run run_of(const Preset& preset, std::string_view fault = {}) {
+    Run run = make_run(recipe_of(preset, {.fault = fault}));
+    run.kernel_run->where = Where::LiveCuda;
+    run.kernel_run->device = "SAMPLE, not a Device (1)";
+    run.kernel_run->hbm.clear(), run.kernel_run->counters.clear();  // a device counts neither
+    return run;
 }
 
 }  // namespace
@@ -51,16 +50,16 @@ TEST_CASE("Every preset that is recorded is written, and read back with device a
         CAPTURE(id);
         const Preset* preset = find_preset(id);
         REQUIRE(preset);
-        const CheckedRun checked = run_of(*preset);
-        const fs::path path = write_recording(folder.path.string(), *preset, checked, "2026-01-31");
+        const Run run = run_of(*preset);
+        const fs::path path = write_recording(folder.path.string(), *preset, run, "2026-01-31");
         CHECK(path == folder.path / "sample-not-a-device-1" / recording_name(id, preset->kernel));
         const KernelRun back = io::read_kernel_run(path.string());
         CHECK(back.where == Where::Recorded);
         CHECK(back.device == "SAMPLE, not a Device (1)");
         CHECK(back.date == "2026-01-31");
         CHECK(back.kernel == preset->kernel);
-        CHECK(back.captured == checked.run.captured);
-        CHECK(compare(checked.mirror, back, {}).verdict == Verdict::Equal);
+        CHECK(back.captured == run.kernel_run->captured);
+        CHECK(compare(run.trace, back, {}).verdict == Verdict::Equal);
         CHECK(fs::file_size(path) < 1024 * 1024);  // small enough for the repository
     }
 }
@@ -68,12 +67,12 @@ TEST_CASE("Every preset that is recorded is written, and read back with device a
 TEST_CASE("A run that is no device's, or differs from its mirror, is not recorded") {
     const Folder folder;
     const Preset& preset = *find_preset("n4d3");
-    CheckedRun host = run_of(preset);
-    host.run.where = Where::Host;
+    Run host = run_of(preset);
+    host.kernel_run->where = Where::Host;
     CHECK_THROWS_WITH_AS(write_recording(folder.path.string(), preset, host, "2026-01-31"),
                          "n4d3: only a run on a GPU can be recorded", Error);
-    const CheckedRun wrong = run_of(preset, find_fault("no-rescale"));
-    REQUIRE(wrong.comparison.verdict == Verdict::Different);
+    const Run wrong = run_of(preset, "no-rescale");
+    REQUIRE(wrong.comparison->verdict == Verdict::Different);
     CHECK_THROWS_AS(write_recording(folder.path.string(), preset, wrong, "2026-01-31"), Error);
     CHECK_FALSE(fs::exists(folder.path));
 }

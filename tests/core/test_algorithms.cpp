@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <numbers>
 #include <set>
 
@@ -120,6 +121,31 @@ void check_against_reference(const Algorithm& algorithm, const Problem& p, const
 }
 
 }  // namespace
+
+TEST_CASE("every algorithm's file is a row of the table, under its own name") {
+    std::set<std::string> files, ids;
+    for (const auto& entry : std::filesystem::directory_iterator(FLASHSTEP_SOURCE_DIR "/core/algorithms"))
+        if (entry.path().extension() == ".cpp") files.insert(entry.path().stem().string());
+    for (const Algorithm& algorithm : algorithms()) ids.emplace(algorithm.id);
+    CHECK(files == ids);
+    CHECK(ids.size() == algorithms().size());
+}
+
+TEST_CASE("an algorithm is measured by the plain one that reads and leaves the same; one line of a pass by none") {
+    const Problem p;
+    for (const Algorithm& algorithm : algorithms()) {
+        CAPTURE(algorithm.id);
+        const Algorithm* yardstick = yardstick_of(algorithm);
+        CHECK((yardstick == nullptr) == (algorithm.id == "softmax_backward"));
+        if (!yardstick) continue;
+        CHECK(yardstick_of(*yardstick) == yardstick);
+        CHECK(yardstick->reads_scores == algorithm.reads_scores);
+        CHECK(yardstick->forward.empty() == algorithm.forward.empty());
+        CHECK(count(*yardstick, p).memory.outputs == count(algorithm, p).memory.outputs);
+    }
+    CHECK(yardstick_of(*find_algorithm("fa2_backward"))->id == "standard_backward");
+    CHECK(yardstick_of(*find_algorithm("online_softmax"))->id == "safe_softmax");
+}
 
 TEST_CASE("every algorithm agrees with plain double on ragged, tiny, causal and grouped shapes") {
     for (const Algorithm& algorithm : algorithms())

@@ -133,7 +133,7 @@ TEST_CASE("the numbers of every cell of every algorithm evaluate to its value") 
             for (int v = 0; v < static_cast<int>(trace.versions.size()); ++v)
                 for (int r = 0; r < trace.versions[v].rows; ++r)
                     for (int c = 0; c < trace.versions[v].cols; ++c) {
-                        const Explanation why = explain(trace, v, r, c, 17, 1000);
+                        const Explanation why = explain(trace, v, r, c, Language::English, 17, 1000);
                         CHECK(parse_formula(why.symbols).error == "");
                         if (why.numbers.empty()) continue;
                         ++explained;
@@ -168,7 +168,7 @@ TEST_CASE("a mask of one row is explained by that row for every query") {
     inputs.mask << 0.25, -1, 2, -kInf;
     const Trace trace = record(*find_algorithm("fa2_forward"), p, inputs);
     const int version = last_version_of(trace, "S_ij", 8);
-    const Explanation why = explain(trace, version, 1, 0, 17);  // the last tile: query 4, key 3
+    const Explanation why = explain(trace, version, 1, 0, Language::English, 17);  // the last tile: query 4, key 3
     CHECK(why.symbols == "\\tau (\\sum_k Q_{i}[2,k] K_{j}[1,k]) + M[1,3]");
     CHECK(why.numbers.ends_with(" + 2"));
     CHECK(Calculator(why.numbers).result() == doctest::Approx(why.value).epsilon(1e-12));

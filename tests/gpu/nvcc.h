@@ -28,6 +28,21 @@ inline const gpu::KernelInfo* owner_of(const std::string& entry) {
     return found;
 }
 
+// A unit for nvcc that launches the ladder's rungs without their probes, in all their element types and head
+// dimensions: those R for which `condition` holds.
+inline std::string launches_of_ladder(const std::string& condition = "true") {
+    return "#include \"gpu/cuda/machine.cuh\"\n"
+           "#include \"gpu/ladder.h\"\n"
+           "using namespace flashstep::gpu;\n"
+           "void all(cuda::Machine& m, const AttentionShape& p) {\n"
+           "    Ladder::for_each([&]<class R>() {\n"
+           "        if constexpr (" +
+           condition +
+           ") R::launch(m, p, NoProbe{});\n"
+           "    });\n"
+           "}\n";
+}
+
 // PTX by the name of its entry function.
 inline std::map<std::string, std::string> entries_of(const std::string& ptx) {
     std::map<std::string, std::string> entries;

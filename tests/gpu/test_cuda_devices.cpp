@@ -3,11 +3,11 @@
 
 #include <map>
 
+#include "cli/cli.h"
 #include "core/io/json.h"
 #include "gpu/device_bench.h"
 #include "tests/gpu/cuda_stage.h"
 #include "tests/program.h"
-#include "cli/cli.h"
 
 namespace flashstep::gpu {
 
@@ -49,7 +49,7 @@ TEST_CASE("A device that can be used is named with its target, versions and memo
     CHECK(status.memory_bytes == 64 << 20);
     CHECK(status.runtime == fmt::format("{}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10));
     CHECK(status.driver == status.runtime);
-    CHECK(contains(status.message, fmt::format("sm_{}", usual())));
+    CHECK(contains(status.message.en, fmt::format("sm_{}", usual())));
     for (std::string_view id : kSome) check_good_run(kernel_named(id));
 }
 
@@ -74,10 +74,10 @@ TEST_CASE(
         const DeviceStatus status = device_status();
         CHECK(status.built);
         CHECK_FALSE(status.available);
-        CHECK_FALSE(contains(status.message, "\n"));
-        for (const std::string& word : one.words) CHECK_MESSAGE(contains(status.message, word), status.message);
+        CHECK_FALSE(contains(status.message.en, "\n"));
+        for (const std::string& word : one.words) CHECK_MESSAGE(contains(status.message.en, word), status.message.en);
         CHECK(fake_cuda().last == cudaSuccess);
-        for (std::string_view id : kSome) CHECK(failure_of(kernel_named(id)) == status.message);
+        for (std::string_view id : kSome) CHECK(failure_of(kernel_named(id)) == status.message.en);
         CHECK(std::ranges::count(fake_cuda().calls, "cudaMalloc") == 0);
         become(usual());
         check_good_run(kernel_named(kSome[0]));
@@ -92,8 +92,8 @@ TEST_CASE(
     CHECK_FALSE(status.available);
     CHECK(status.code == 0);
     for (int architecture : cuda::built_architectures())
-        CHECK(contains(status.message, fmt::format("sm_{}", architecture)));
-    CHECK(contains(status.message, "999-real in CMAKE_CUDA_ARCHITECTURES"));
+        CHECK(contains(status.message.en, fmt::format("sm_{}", architecture)));
+    CHECK(contains(status.message.en, "999-real in CMAKE_CUDA_ARCHITECTURES"));
 }
 
 TEST_CASE("Machine code serves its own generation, PTX every later one") {

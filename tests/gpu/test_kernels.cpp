@@ -14,6 +14,7 @@
 #include "gpu/simt/executor.h"
 #include "tests/gpu/kernel_problems.h"
 #include "tests/gpu/kernel_reference.h"
+#include "tests/gpu/kernel_sources.h"
 
 namespace flashstep::gpu {
 
@@ -40,33 +41,39 @@ bool depends_on_order(const KernelInfo& kernel, const std::string& slot) {
     return std::ranges::find(kernel.order_dependent, slot) != kernel.order_dependent.end();
 }
 
-// The source lines of a kernel that hold a barrier or wait for asynchronous copies.
-std::vector<int> lines_that_wait(const KernelInfo& kernel) {
-    std::ifstream source(FLASHSTEP_SOURCE_DIR "/gpu/kernels/" + std::string(kernel.id) + ".cuh");
-    REQUIRE(source.good());
-    std::vector<int> lines;
-    int number = 0;
-    for (std::string line; std::getline(source, line);) {
-        ++number;
-        for (const char* word : {" sync_block();", " sync_warp();", " cp_async_wait<"}) {
-            if (line.find(word) != std::string::npos) lines.push_back(number);
+// A source line that holds a barrier or waits for asynchronous copies.
+struct Wait {
+    std::string file;
+    int line;
+};
+
+std::vector<Wait> waits_of(const KernelInfo& kernel) {
+    std::vector<Wait> waits;
+    for (const testing::Source& source : testing::sources_of(kernel)) {
+        std::istringstream text(source.text);
+        int number = 0;
+        for (std::string line; std::getline(text, line);) {
+            ++number;
+            for (const char* word : {" sync_block();", " sync_warp();", " cp_async_wait<"}) {
+                if (line.find(word) != std::string::npos) waits.push_back({source.path, number});
+            }
         }
     }
-    return lines;
+    return waits;
 }
 
 // Whether the executor finds a race or unwritten memory where that line's barrier or wait does nothing.
-bool caught_without(int line, const KernelInfo& kernel, const Problem& p, std::uint64_t seed) {
+bool caught_without(const Wait& wait, const KernelInfo& kernel, const Problem& p, std::uint64_t seed) {
     const Rung& row = rung(kernel.id);
     const AttentionShape shape = shape_of(kernel, p);
-    simt::Executor machine({.seed = seed, .launches = row.launches, .without_barrier = line});
+    simt::Executor machine({.seed = seed, .launches = row.launches, .without_barrier = {wait.file.c_str(), wait.line}});
     for (const TensorSpec& spec : row.tensors(shape)) {
         const std::vector<float> ones(static_cast<std::size_t>(spec.count()), 1.0f);
         const std::string name(spec.name);
         const std::int64_t bytes = bytes_of(spec.element);
-        if (spec.role == simt::Role::Input) machine.add_input(name, encoded(ones, spec.element), bytes);
-        if (spec.role == simt::Role::Output) machine.add_output(name, spec.count(), bytes);
-        if (spec.role == simt::Role::Temporary) machine.add_temporary(name, spec.count(), bytes);
+        if (spec.role == TensorRole::Input) machine.add_input(name, encoded(ones, spec.element), bytes);
+        if (spec.role == TensorRole::Output) machine.add_output(name, spec.count(), bytes);
+        if (spec.role == TensorRole::Temporary) machine.add_temporary(name, spec.count(), bytes);
     }
     try {
         row.launch_on_host(machine, shape, nullptr);
@@ -177,8 +184,8 @@ TEST_CASE("Without capture a kernel gives the same outputs and nothing else") {
             CHECK(bare.counters == full.counters);
             std::size_t outputs = 0;
             for (const TensorSpec& spec : rung(kernel.id).tensors(shape_of(kernel, p))) {
-                outputs += spec.role == simt::Role::Output;
-                if (spec.role == simt::Role::Output) CHECK(bare.captured.contains({std::string(spec.name), 0, -1, -1}));
+                outputs += spec.role == TensorRole::Output;
+                if (spec.role == TensorRole::Output) CHECK(bare.captured.contains({std::string(spec.name), 0, -1, -1}));
             }
             CHECK(outputs > 0);
             CHECK(bare.captured.size() == outputs);
@@ -238,14 +245,14 @@ TEST_CASE(
             sets.push_back({shared_heads(problem(65, 130, d, d, 64, 64), 2, 1), problem(130, 1, d, d, 64, 64, true)});
         if (sets.empty())
             sets = {{problem(9, 3, 3, 3, 4, 2, true), problem(8, 8, 8, 8, 8, 4), problem(8, 32, 4, 4, 4, 16)}};
-        const std::vector<int> lines = lines_that_wait(v.kernel);
+        const std::vector<Wait> lines = waits_of(v.kernel);
         waits += static_cast<int>(lines.size());
-        for (int line : lines) {
+        for (const Wait& wait : lines) {
             for (const std::vector<Problem>& set : sets) {
                 for (std::uint64_t seed : {1u, 2u, 3u}) {
                     const bool caught = std::ranges::any_of(
-                        set, [&](const Problem& p) { return caught_without(line, v.kernel, fitted(v, p), seed); });
-                    CHECK_MESSAGE(caught, "line ", line, " d ", set[0].d, " seed ", seed);
+                        set, [&](const Problem& p) { return caught_without(wait, v.kernel, fitted(v, p), seed); });
+                    CHECK_MESSAGE(caught, wait.file, ":", wait.line, " d ", set[0].d, " seed ", seed);
                 }
             }
         }
@@ -324,8 +331,10 @@ TEST_CASE("Registry and run table agree: every kernel has its source file, its a
         CHECK(rung(kernel.id).id == kernel.id);
         CHECK(find_kernel(kernel.id) == &kernel);
         CHECK(!kernel.dtypes.empty());
-        CHECK(!kernel.title.empty());
-        for (int target : kernel.targets) CHECK(opt_in_shared_bytes(target) > 0);
+        CHECK(!kernel.title.en.empty());
+        CHECK(!kernel.title.zh.empty());
+        CHECK(std::ranges::is_sorted(kernel.targets));
+        for (Target target : kernel.targets) CHECK(opt_in_shared_bytes(target) > 0);
     }
 }
 

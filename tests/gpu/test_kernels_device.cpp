@@ -26,10 +26,10 @@ TEST_CASE("Asking for the device never fails, and says in one line what there is
     const DeviceStatus status = device_status();
     MESSAGE(status.name, " ", status.message);
     CHECK(!status.message.empty());
-    CHECK(status.message.find('\n') == std::string::npos);
+    CHECK(status.message.en.find('\n') == std::string::npos);
     CHECK((status.built || !status.available));
-    CHECK((status.available || status.message.find("no ") != std::string::npos ||
-           status.message.find("needed") != std::string::npos));
+    CHECK((status.available || status.message.en.find("no ") != std::string::npos ||
+           status.message.en.find("needed") != std::string::npos));
 }
 
 TEST_CASE("Running on a device that is not there is an error, not a crash") {

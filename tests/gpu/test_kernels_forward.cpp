@@ -144,7 +144,7 @@ TEST_CASE("NaN in an input reaches the outputs of the rows that see it, and no o
 TEST_CASE("For sm_75, the tensor-core rungs that are there equal their mirrors, with two mma instructions for one") {
     int rungs = 0;
     for (const Variant& v : variants()) {
-        const std::vector<int> targets = targets_of(v.kernel, v.dtype);
+        const std::vector<Target> targets = targets_of(v.kernel, v.dtype);
         if (!v.on_tensor_cores() || std::ranges::find(targets, 75) == targets.end()) continue;
         CAPTURE(text(v));
         for (int d : {40, 128}) {

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
 #include "gpu/registry.h"
 #include "gpu/rungs.h"
+#include "tests/gpu/kernel_sources.h"
 #include "tests/gpu/nvcc.h"
 #include "tests/program.h"
 
@@ -16,6 +18,7 @@ namespace flashstep::gpu {
 
 namespace {
 
+using testing::contains;
 using testing::text_of;
 
 // Without the statements that call the probe, over as many lines as they take; `removed` counts them.
@@ -87,10 +90,19 @@ TEST_CASE("A kernel without probe is the same PTX as its source with the calls o
         const std::string id(kernel.id);
         CAPTURE(id);
         probed += !rung(id).slots.empty();
-        const std::string source = text_of(FLASHSTEP_SOURCE_DIR "/gpu/kernels/" + id + ".cuh");
+        const auto sources = testing::sources_of(kernel);
+        const std::string& source = sources.front().text;
         int removed = 0;
-        const std::string stripped = without_probes(source, removed);
-        CHECK(stripped.find("probe.") == stripped.find("probe.h"));  // nothing else is asked of the probe
+        // Those that call the probe, beside the unit that includes them, where the compiler looks first.
+        std::vector<testing::Source> original, stripped;
+        for (const testing::Source& part : sources) {
+            const int before = removed;
+            const std::string without = without_probes(part.text, removed);
+            if (&part != &sources.front() && removed == before) continue;
+            CHECK(!contains(without, " probe."));  // nothing else is asked of the probe
+            const std::string path = &part == &sources.front() ? id + ".cuh" : part.path;
+            original.push_back({path, part.text}), stripped.push_back({path, without});
+        }
         // Every slot has its call; a kernel without slots has nothing to probe.
         CHECK(removed >= static_cast<int>(rung(id).slots.size()));
         if (removed == 0) continue;
@@ -100,7 +112,11 @@ TEST_CASE("A kernel without probe is the same PTX as its source with the calls o
         const int kept = write_unit(unit, id, functions);
         std::string ptx[2];
         for (int variant : {0, 1}) {
-            std::ofstream(folder.file(id + ".cuh")) << (variant == 0 ? source : stripped);
+            for (const testing::Source& part : variant == 0 ? original : stripped) {
+                const std::filesystem::path path = folder.file(part.path);
+                std::filesystem::create_directories(path.parent_path());
+                std::ofstream(path) << part.text;
+            }
             const std::string command = compiler +
                                         " -std=c++20 -O3 -arch=compute_80 -ptx -I" FLASHSTEP_SOURCE_DIR " -o " +
                                         output + " " + unit + " 2>&1";
@@ -108,9 +124,8 @@ TEST_CASE("A kernel without probe is the same PTX as its source with the calls o
             ptx[variant] = body(text_of(output));
         }
         const auto entries = testing::entries_of(ptx[0]);
-        CHECK(std::ranges::count_if(entries, [](const auto& e) { return testing::contains(e.first, "NoProbe"); }) ==
-              kept);
-        for (const Function& function : functions) CHECK(testing::contains(ptx[0], function.name));
+        CHECK(std::ranges::count_if(entries, [](const auto& e) { return contains(e.first, "NoProbe"); }) == kept);
+        for (const Function& function : functions) CHECK(contains(ptx[0], function.name));
         CHECK((ptx[0] == ptx[1]));
         ++compared;
     }

@@ -7,7 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "gpu/registry.h"
+#include "gpu/describe.h"
+#include "gpu/ladder.h"
 #include "gpu/run.h"
 #include "tests/gpu/nvcc.h"
 #include "tests/program.h"
@@ -20,7 +21,7 @@ using testing::contains;
 using testing::text_of;
 
 bool on_sm_75(const KernelInfo& kernel, DType dtype) {
-    const std::vector<int> targets = targets_of(kernel, dtype);
+    const std::vector<Target> targets = targets_of(kernel, dtype);
     return std::ranges::find(targets, 75) != targets.end();
 }
 
@@ -30,6 +31,12 @@ bool copies_asynchronously(const std::string& entry) {
     REQUIRE(owner != nullptr);
     return contains(text_of(fmt::format("{}/gpu/kernels/{}.cuh", FLASHSTEP_SOURCE_DIR, owner->id)), "cp_async_");
 }
+
+// A rung that is not in the ladder.
+struct Planted : Softmax1Naive {
+    static constexpr std::string_view id = "planted";
+    static constexpr std::array targets{Target(80), Target(90, 'a')};
+};
 
 }  // namespace
 
@@ -57,6 +64,35 @@ TEST_CASE(
     CHECK(families.size() == 2);
 }
 
+TEST_CASE("A rung for a variant of an architecture runs there alone, and one for the architecture runs on it too") {
+    const KernelInfo planted = info_of<Planted>();
+    CHECK(text(planted.targets) == "sm_80, sm_90a");
+    CHECK_NOTHROW(check_target(planted, DType::Fp32, 80));
+    CHECK_NOTHROW(check_target(planted, DType::Fp32, {90, 'a'}));
+    CHECK_THROWS_WITH_AS(check_target(planted, DType::Fp32, 90),
+                         "planted runs on sm_80, sm_90a with fp32, not on sm_90", Error);
+    CHECK_THROWS_WITH_AS(check_target(planted, DType::Fp32, {100, 'a'}),
+                         "planted runs on sm_80, sm_90a with fp32, not on sm_100a", Error);
+    CHECK_THROWS_WITH_AS(check_target(planted, DType::Fp32, {80, 'a'}), "unknown target sm_80a", Error);
+    CHECK_NOTHROW(check_target(*find_kernel("softmax_1_naive"), DType::Fp32, {90, 'a'}));
+    CHECK(opt_in_shared_bytes({90, 'a'}) == opt_in_shared_bytes(90));
+    CHECK(Target(90) < Target(90, 'a'));
+    CHECK(Target(90, 'a') < Target(100));
+    DeviceStatus device{.available = true, .name = "a device", .capability = 90, .code = 90};
+    CHECK_NOTHROW(check_device(planted, DType::Fp32, device));
+    device.capability = device.code = 100;
+    CHECK_THROWS_AS(check_device(planted, DType::Fp32, device), Error);
+}
+
+TEST_CASE("The build compiles for what the rungs list, no more and no less") {
+    const std::string says = text_of(FLASHSTEP_SOURCE_DIR "/cmake/cuda.cmake");
+    std::set<Target> targets;
+    for (const KernelInfo& kernel : kernels()) targets.insert(kernel.targets.begin(), kernel.targets.end());
+    std::string list;
+    for (const Target target : targets) list += ' ' + text(target);
+    CHECK_MESSAGE(contains(says, "set(FLASHSTEP_CUDA_TARGETS" + list + ")"), list);
+}
+
 TEST_CASE("Compiled for sm_75, a rung that is not for it traps: it never does nothing") {
     const std::string compiler = testing::nvcc();
     if (compiler.empty()) {
@@ -65,15 +101,7 @@ TEST_CASE("Compiled for sm_75, a rung that is not for it traps: it never does no
     }
     const testing::TemporaryFolder folder;
     std::ofstream unit(folder.file("all.cu"));
-    unit << "#include \"gpu/cuda/machine.cuh\"\n";
-    std::string calls;
-    for (const KernelInfo& kernel : kernels()) {
-        if (on_sm_75(kernel, kernel.dtypes.front()) && on_sm_75(kernel, kernel.dtypes.back())) continue;
-        unit << "#include \"gpu/kernels/" << kernel.id << ".cuh\"\n";
-        calls += fmt::format("    launch_{}(m, p, NoProbe{{}});\n", kernel.id);
-    }
-    unit << "using namespace flashstep::gpu;\nvoid all(cuda::Machine& m, const AttentionShape& p) {\n"
-         << calls << "}\n";
+    unit << testing::launches_of_ladder("R::targets.front() > 75 || R::dtypes.back() == flashstep::DType::Bf16");
     unit.close();
     const std::string command =
         fmt::format("{0} -std=c++20 -O3 -ptx -arch=compute_75 -I{1} -o {2}/all.ptx {2}/all.cu > {2}/log 2>&1", compiler,
@@ -83,6 +111,9 @@ TEST_CASE("Compiled for sm_75, a rung that is not for it traps: it never does no
     for (const auto& named : testing::entries_of(text_of(folder.file("all.ptx")))) {
         const std::string &name = named.first, &entry = named.second;
         CAPTURE(name);
+        const KernelInfo* owner = testing::owner_of(name);
+        REQUIRE(owner != nullptr);
+        if (owner->targets.front() == 75 && owner->dtypes.back() != DType::Bf16) continue;  // its header brought it along
         if (contains(name, "row_sums")) {  // D: no product and no copy in it
             CHECK(contains(entry, "st.global"));
         } else if (contains(name, "BFloat") || copies_asynchronously(name)) {

@@ -460,11 +460,9 @@ TEST_CASE("A sum whose bits depend on the order of threads shows it over seeds; 
 namespace {
 
 void warp_sums(Global<float> out) {
-    float xor_sum = static_cast<float>(thread_idx().x), down_sum = xor_sum;
-    for (int mask = 16; mask > 0; mask /= 2) xor_sum += shuffle_xor(xor_sum, mask);
-    for (int delta = 16; delta > 0; delta /= 2) down_sum += shuffle_down(down_sum, delta);
-    out[thread_idx().x] = xor_sum;
-    out[block_dim().x + thread_idx().x] = down_sum;
+    float sum = static_cast<float>(thread_idx().x);
+    for (int mask = 16; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask);
+    out[thread_idx().x] = sum;
 }
 
 void strided(Global<float> out, int stride, int rounds) {
@@ -482,13 +480,12 @@ void count_words(Global<const float> in, Global<float> out) {
     out[t] = exp_diff(in[t], in[t]) + exp_diff(minus_infinity(), minus_infinity());
 }
 
-void three_dimensions(Global<float> out) {
+void three_dimensions(Global<float> out, Index3 grid) {
     const auto [tx, ty, tz] = thread_idx();
     const auto [bx, by, bz] = block_idx();
     const auto [nx, ny, nz] = block_dim();
-    const auto [gx, gy, gz] = grid_dim();
-    const int thread = (tz * ny + ty) * nx + tx, block = (bz * gy + by) * gx + bx;
-    out[block * nx * ny * nz + thread] = static_cast<float>(block * nx * ny * nz + thread + 0 * gz);
+    const int thread = (tz * ny + ty) * nx + tx, block = (bz * grid.y + by) * grid.x + bx;
+    out[block * nx * ny * nz + thread] = static_cast<float>(block * nx * ny * nz + thread);
 }
 
 std::pair<std::int64_t, std::int64_t> bank_conflicts(int stride, int threads) {
@@ -501,16 +498,13 @@ std::pair<std::int64_t, std::int64_t> bank_conflicts(int stride, int threads) {
 
 }  // namespace
 
-TEST_CASE("Shuffles add up a warp, and out of the warp gives one's own value") {
-    Machine m(128);
+TEST_CASE("Shuffles add up a warp, and none reads a lane that the warp has not got") {
+    Machine m(64);
     CHECK(error_of(m.executor, launch_of(64), warp_sums, m.out()) == "");
     const auto values = m.values();
     for (std::size_t k = 0; k < 64; ++k) CHECK(values[k] == (k < 32 ? 496.0f : 1520.0f));
-    CHECK(values[64] == 496.0f);
-    CHECK(values[96] == 1520.0f);
-    CHECK(values[64 + 31] == 32.0f * 31.0f);  // the last lane doubles its own five times
-    CHECK(m.executor.counters().shuffles == 2 * 10);
-    Machine ragged(10);
+    CHECK(m.executor.counters().shuffles == 2 * 5);
+    Machine ragged(5);
     says(error_of(ragged.executor, launch_of(5), warp_sums, ragged.out()), "reads lane");
 }
 
@@ -559,7 +553,7 @@ TEST_CASE("Shared bytes are counted: each neighbour exchange writes and reads ea
 TEST_CASE("Grids and blocks have three dimensions, x fastest") {
     Machine m(2 * 3 * 4 * 5 * 2 * 3);
     const Launch launch{.name = "test", .grid = {2, 3, 4}, .block = {5, 2, 3}};
-    CHECK(error_of(m.executor, launch, three_dimensions, m.out()) == "");
+    CHECK(error_of(m.executor, launch, three_dimensions, m.out(), launch.grid) == "");
     for (std::size_t k = 0; k < m.values().size(); k += 7) CHECK(m.values()[k] == static_cast<float>(k));
 }
 

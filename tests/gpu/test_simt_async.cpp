@@ -333,7 +333,7 @@ TEST_CASE("The seed decides when a copy's bytes arrive: at once, at a later barr
 
 TEST_CASE("Taking the line of a wait or of a barrier out is caught by the same checks") {
     const auto error = [](int line) {
-        Machine m(64, {.without_barrier = line});
+        Machine m(64, {.without_barrier = {"", line}});
         m.executor.add_input<Half>("in", numbers());
         return error_of(m.executor, launch_of(64, 2048), sum_tiles<Wrong::Nothing>, m.executor.read<Half>("in"),
                         m.out(), kTiles);

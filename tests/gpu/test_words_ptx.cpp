@@ -37,7 +37,7 @@ FS_KERNEL void fragments(Global<const T> in, Global<T> out, Global<float> sums) 
     mma_m16n8k16<T>(d, y4, y2, d);
     mma_m16n8k8<T>(d, x2, x1, d);
     mma_m16n8k8<T>(d, y2, y1, d);
-    store_pair(out, 2 * t, pack_floats<T>(exp2_diff(d[0], d[1]), exp2_of(d[1])));
+    store_pair(out, 2 * t, pack_floats<T>(exp2_of(d[0]), exp2_of(d[1])));
     store_pair(out, 1024 + 2 * t, pack(to_element<T>(d[2]), to_element<T>(d[3])));
     sums[t] = to_float(in[2 * t]) + to_float(upper_of<T>(load_pair(in, 2 * t))) + to_float(lower_of<T>(x1[0]));
 }
@@ -53,7 +53,7 @@ FS_KERNEL void copies(Global<const T> in, Global<T> out) {
     cp_async_commit();
     cp_async_wait<3>();
     sync_block();
-    store_8(out, t * 4, load_8(tile, t * 4));
+    store_16(out, t * 8, load_16(tile, t * 8));
 }
 
 void* keep(int which) {

@@ -6,9 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "viz/shell/frame.h"
 #include "viz/shell/headless.h"
@@ -19,12 +17,6 @@ namespace flashstep::testing {
 using namespace flashstep;
 using namespace flashstep::viz;
 
-inline const std::vector<std::string_view>& texts() {
-    static const std::vector<std::string> owned = font_texts();
-    static const std::vector<std::string_view> views(owned.begin(), owned.end());
-    return views;
-}
-
 // The app in a window of 1280 x 720 that only exists in numbers.
 struct Stage {
     Headless screen;
@@ -32,8 +24,7 @@ struct Stage {
     double now = 0;
     std::function<void(Ui&)> draw = [this](Ui&) { run_frame(app, now += 1.0 / 60); };
 
-    explicit Stage(const StartState& start = {}, float w = 1280, float h = 720, float scale = 1)
-        : screen(w, h, scale, texts()) {
+    explicit Stage(const StartState& start = {}, float w = 1280, float h = 720, float scale = 1) : screen(w, h, scale) {
         take_ui(app, screen.ui);
         app.ui.reduce_motion = true;
         open_start(app, start);

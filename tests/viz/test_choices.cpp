@@ -8,8 +8,12 @@
 
 #include "tests/program.h"
 #include "tests/viz/stage.h"
+#include "viz/panels/cells.h"
+#include "viz/panels/explain.h"
+#include "viz/panels/inputs_draft.h"
 #include "viz/panels/inputs_edit.h"
-#include "viz/panels/panel_cache.h"
+#include "viz/panels/panels.h"
+#include "viz/panels/score_map.h"
 
 using namespace flashstep;
 using namespace flashstep::viz;
@@ -158,7 +162,7 @@ TEST_CASE("beside the comparison a mistake is switched off, its preset opened, a
                      [&] { return s.app.player->step() == s.app.run->first_difference && s.app.selected; }));
     const auto large = [&] {
         switched_on();
-        frame_state(s.app).focus = Panel::Compare;
+        frame_state(s.app).focus = find_panel("compare");
         s.frame(), s.frame();
     };
     CHECK(click_down(s, 260, 60, 590, large, [&] { return s.app.preset == find_preset("n4d3"); }));
@@ -206,13 +210,13 @@ TEST_CASE("a mask is chosen, typed and kept where it fits") {
     // The column of the mask's choices: none, keys, scores.
     REQUIRE(click_down(s, 290, 300, 480, none, [&] { return s.problem().mask == MaskShape::Keys; }));
     CHECK(s.app.run->recipe.inputs.mask == Matrix::Zero(1, 4));
-    CHECK(frame_state(s.app).inputs.matrix == static_cast<int>(InputMatrix::M));
+    CHECK(own_state<InputsDraft>(s.app).matrix == static_cast<int>(InputMatrix::M));
     s.click(600, 191);  // M[1,1]
     s.type("-inf");
     s.press(Key::Enter);
     s.settle();
     CHECK(s.app.run->recipe.inputs.mask(0, 0) == -kInf);
-    CHECK(frame_state(s.app).inputs.error == "");
+    CHECK(own_state<InputsDraft>(s.app).error == "");
     CHECK_FALSE(s.app.session.warn_non_finite());
     // Keys become rows of scores, sizes keep what fits.
     Problem p = s.problem();
@@ -281,11 +285,11 @@ TEST_CASE("the score map knows what masks hide") {
     Stage s(preset("hidden_first_tile"));
     const auto hidden = [&] {
         int cells = 0;
-        for (const PanelCache::Hidden& part : panel_cache(s.app).hidden) cells += part.rows * part.cols;
+        for (const ScoreMap::Hidden& part : run_state<ScoreMap>(s.app).hidden) cells += part.rows * part.cols;
         return cells;
     };
     CHECK(hidden() == 4);  // two keys, two queries
-    CHECK(panel_cache(s.app).hidden.size() == 1);
+    CHECK(run_state<ScoreMap>(s.app).hidden.size() == 1);
     s.app.open_preset(*find_preset("n64_causal"));
     s.settle();
     CHECK(hidden() == 4 * (16 * 15 / 2));  // in the tiles on the diagonal; those above it are skipped
@@ -341,14 +345,13 @@ TEST_CASE("every step but the inputs is explained while no cell is selected, loa
             s.app.selected.reset();
             s.app.seek(s.app.player->step_at(p));
             s.frame();
-            const PanelCache& cache = panel_cache(s.app);
+            const Explained& kept = run_state<Explained>(s.app);
             const Step& step = s.app.player->current();
             if (step.version_begin < step.version_end) {
-                REQUIRE(cache.telling);
-                CHECK(s.app.run->trace.versions[version_of(s.app, *cache.telling).version].step ==
-                      s.app.player->step());
+                REQUIRE(kept.telling);
+                CHECK(s.app.run->trace.versions[version_of(s.app, *kept.telling).version].step == s.app.player->step());
             }
-            if (p > 4) CHECK(cache.telling);
+            if (p > 4) CHECK(kept.telling);
         }
     }
 }

@@ -12,13 +12,17 @@
 
 #include "tests/program.h"
 #include "tests/viz/stage.h"
+#include "viz/panels/inputs_draft.h"
+#include "viz/panels/inputs_edit.h"
+#include "viz/panels/panels.h"
+#include "viz/panels/transport.h"
 #include "viz/shell/bench.h"
-#include "viz/text/cuda_text.h"
 #include "viz/shell/frame.h"
 #include "viz/shell/headless.h"
-#include "viz/panels/inputs_edit.h"
-#include "viz/text/kernel_source.h"
+#include "viz/shell/lesson_walk.h"
 #include "viz/shell/start.h"
+#include "viz/text/cuda_text.h"
+#include "viz/text/kernel_source.h"
 
 using namespace flashstep;
 using namespace flashstep::viz;
@@ -54,7 +58,7 @@ TEST_CASE("the arrow keys step by line, tile and row block, both ways") {
     CHECK(s.app.player->at_end());
     s.press(Key::Home);
     CHECK(s.at() == 0);
-    s.press(Key::Space);
+    s.press(Key::K);
     CHECK(s.app.player->playing());
     s.press(Key::Right);  // a hand on the cursor stops playing
     CHECK_FALSE(s.app.player->playing());
@@ -105,7 +109,7 @@ TEST_CASE("dragging on the timeline scrubs, and letting go ends it") {
 
 TEST_CASE("the wheel zooms the timeline around the mouse, and the view follows the cursor") {
     Stage s;
-    Timeline& line = frame_state(s.app).timeline;
+    Timeline& line = own_state<TransportState>(s.app).timeline;
     const double all = line.view_last() - line.view_first();
     s.screen.move(600, 682, s.draw);
     feed_wheel(3);
@@ -121,9 +125,9 @@ TEST_CASE("the wheel zooms the timeline around the mouse, and the view follows t
 }
 
 TEST_CASE("a click on a line of the pseudo-code goes to its next run") {
-    Stage s;
+    Stage s({}, 1280, 1080);
     bool reached = false;
-    for (float y = 390; y < 590 && !reached; y += 8) {
+    for (float y = 700; y < 940 && !reached; y += 8) {
         s.press(Key::Home);  // and the table is scrolled to its top again
         s.click(150, y);
         reached = s.app.player->current().line == 8;
@@ -137,19 +141,19 @@ TEST_CASE("a click on a line of the pseudo-code goes to its next run") {
 
 TEST_CASE("links of a lesson move the cursor or choose a cell, and refuse what is not there") {
     Stage s;
-    CHECK(follow_link(s.app, "step:9"));
-    CHECK(s.at() == 9);
-    CHECK(follow_link(s.app, "tile:2,1"));
+    CHECK(follow_link(s.app, "line=7,i=2,j=1"));
     CHECK((s.app.player->current().i == 1 && s.app.player->current().j == 0));
-    CHECK(follow_link(s.app, "line:12"));
+    CHECK(follow_link(s.app, "line=12,i=1"));
     CHECK(s.app.player->current().line == 12);
-    CHECK(follow_link(s.app, "cell:S_ij[1,2]@11"));
+    CHECK(follow_link(s.app, "line=8,i=1,j=2,cell=S_ij[1,2]"));
     CHECK(s.at() == 11);
     REQUIRE(s.app.selected);
     CHECK((s.app.selected->row == 0 && s.app.selected->col == 1));
     CHECK(s.app.run->trace.tensors[s.app.selected->tensor].name == "S_ij");
+    CHECK(follow_link(s.app, "end"));
+    CHECK(s.app.player->at_end());
     for (const char* bad :
-         {"step:999", "tile:9,9", "line:16", "line:x", "cell:Z[1,1]", "cell:S_ij[9,9]", "cell:S_ij", "x"}) {
+         {"line=999", "line=8,i=9,j=9", "line=16", "line=x", "scene=rong,start", "lesson=none", "preset=none", "x"}) {
         CAPTURE(bad);
         CHECK_FALSE(follow_link(s.app, bad));
     }
@@ -162,15 +166,16 @@ TEST_CASE("L, T, 1 to 6, C, F1, Ctrl+P and Esc change what is shown, and back") 
     s.press(Key::L);
     s.press(Key::T);
     CHECK(s.app.ui.mode == ThemeMode::Light);
-    for (int k = 0; k < kPanels; ++k) {
+    const char* const in_order[] = {"lesson", "source", "memory", "explain", "traffic", "compare"};
+    for (int k = 0; k < 6; ++k) {
         const Key key = static_cast<Key>(static_cast<int>(Key::Num1) + k);
         s.press(key);
-        CHECK(frame_state(s.app).focus == static_cast<Panel>(k));
+        CHECK(frame_state(s.app).focus == find_panel(in_order[k]));
         s.press(key);
         CHECK_FALSE(frame_state(s.app).focus);
     }
     s.press(Key::C);
-    CHECK(frame_state(s.app).focus == Panel::Compare);
+    CHECK(frame_state(s.app).focus == find_panel("compare"));
     s.press(Key::Escape);
     CHECK_FALSE(frame_state(s.app).focus);
     s.press(Key::F1);
@@ -255,14 +260,14 @@ TEST_CASE("a refused value shows why and leaves the run as it is") {
         s.press(Key::Enter);
         s.settle();
         CHECK(s.app.run.get() == run);
-        CHECK(frame_state(s.app).inputs.error != "");
-        CHECK(frame_state(s.app).inputs.text == text);
+        CHECK(own_state<InputsDraft>(s.app).error != "");
+        CHECK(own_state<InputsDraft>(s.app).text == text);
     }
     s.click(kFieldX, kFieldBr);
     s.type("1");
     s.press(Key::Enter);
     s.settle();
-    CHECK(frame_state(s.app).inputs.error == "");
+    CHECK(own_state<InputsDraft>(s.app).error == "");
     CHECK(s.problem().br == 1);
 }
 
@@ -273,7 +278,7 @@ TEST_CASE("an error of a run is shown above the panels, and what was there stays
     p.sram_bytes = 40;
     s.app.session.resize(p);
     s.settle();
-    CHECK(s.app.session.error().find("SRAM overflow") != std::string::npos);
+    CHECK(s.app.session.error().en.find("SRAM overflow") != std::string::npos);
     CHECK(s.app.run.get() == run);
     s.click(1252, 77);  // its close button
     CHECK(s.app.session.error() == "");
@@ -329,7 +334,9 @@ TEST_CASE("typed fields change what they name, and what follows them") {
 }
 
 TEST_CASE("whatever way the cursor took, the frame at a step is the same") {
-    Stage s;
+    StartState start;
+    start.lesson.clear();  // a lesson lights what its beat speaks of, and which beat is marked depends on the way
+    Stage s(start);
     std::mt19937 random(7);
     const auto picture = [&] {
         const ImDrawData* data = s.frame();
@@ -343,7 +350,7 @@ TEST_CASE("whatever way the cursor took, the frame at a step is the same") {
         }
         return hash;
     };
-    frame_state(s.app).focus = Panel::Memory;  // the source panel's scroll does depend on the way
+    frame_state(s.app).focus = find_panel("memory");  // the source panel's scroll does depend on the way
     std::vector<std::uint64_t> walk;
     s.frame(), s.frame();
     for (int p = 0; p <= s.app.player->count(); ++p) {
@@ -369,7 +376,7 @@ TEST_CASE("every panel of every preset is drawn in both languages and themes, at
             s.settle();
             REQUIRE(s.app.player);
             for (const Language language : {Language::English, Language::Chinese}) {
-                s.app.set_language(language);
+                s.app.ui.language = language;
                 toggle_theme(s.app);
                 for (int part = 0; part <= 4; ++part) {
                     s.app.seek(s.app.player->step_at(s.app.player->count() * part / 4));
@@ -383,23 +390,25 @@ TEST_CASE("every panel of every preset is drawn in both languages and themes, at
 }
 
 TEST_CASE("the divided window leaves no gap between panels and nothing over the edge") {
+    const Area& workbench = layouts().front().whole;
     for (const auto& [w, h] : {std::pair{960.0f, 600.0f}, {1280.0f, 720.0f}, {1920.0f, 1080.0f}, {3840.0f, 2160.0f}}) {
-        const FrameLayout l = frame_layout({w, h}, 1, 0, true, {});
+        const FrameLayout l = frame_layout({w, h}, 1, 0, workbench);
         CHECK_FALSE(l.too_small);
-        for (const Box& box : l.panel) {
+        for (const auto& [id, box] : l.panels.panels) {
+            if (id == "map") continue;
             CHECK(box.w >= 180);
             CHECK(box.h >= 90);
             CHECK(box.right() <= w);
             CHECK(box.bottom() <= l.transport.y);
         }
-        const auto box = [&](Panel p) { return l.panel[static_cast<int>(p)]; };
-        CHECK(box(Panel::Lesson).right() + 1 == box(Panel::Memory).x);
-        CHECK(box(Panel::Memory).right() + 1 == box(Panel::Traffic).x);
-        CHECK(box(Panel::Traffic).right() == w);
-        CHECK(box(Panel::Memory).w >= box(Panel::Lesson).w);
+        const auto box = [&](std::string_view id) { return l.panels.box(id); };
+        CHECK(box("lesson").right() + 1 == box("memory").x);
+        CHECK(box("memory").right() + 1 == box("traffic").x);
+        CHECK(box("traffic").right() == w);
+        CHECK(box("memory").w >= box("lesson").w);
     }
-    CHECK(frame_layout({900, 720}, 1, 0, true, {}).too_small);
-    CHECK(frame_layout({1280, 720}, 2, 0, true, {}).too_small);
+    CHECK(frame_layout({900, 720}, 1, 0, workbench).too_small);
+    CHECK(frame_layout({1280, 720}, 2, 0, workbench).too_small);
 }
 
 TEST_CASE("a kernel's source is in the program and its comments name lines of its algorithm") {

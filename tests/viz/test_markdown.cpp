@@ -66,8 +66,7 @@ TEST_CASE("any text lays out within the width, and narrower means higher") {
         "because_it_does_not_end. 每次把一个 tile 载入片上 SRAM，在线 softmax 只需要 $m_i$ 与 $\\ell_i$。\n\n> quoted "
         "`code`\n\n```\nint x = 1;\n```\n"
         "\n$$O_i \\leftarrow \\mathrm{diag}(e^{m_i^{(j-1)} - m_i^{(j)}}) O_i + \\tilde{P}_{ij} V_j$$\n";
-    const std::string_view texts[] = {text};
-    Headless h(1280, 720, 1, texts);
+    Headless h;
     MarkdownView view;
     view.set(text);
     float last = 0;

@@ -7,8 +7,13 @@
 #include <vector>
 
 #include "lab/presets.h"
+#include "viz/panels/cells.h"
+#include "viz/panels/explain.h"
+#include "viz/panels/memory.h"
+#include "viz/panels/panels.h"
+#include "viz/panels/score_map.h"
+#include "viz/shell/frame.h"
 #include "viz/shell/headless.h"
-#include "viz/panels/panel_cache.h"
 
 using namespace flashstep;
 using namespace flashstep::viz;
@@ -39,19 +44,15 @@ std::shared_ptr<const Run> run_of(const Case& which) {
     recipe.kernel = which.kernel;
     recipe.problem = preset.problem;
     recipe.inputs = preset.inputs(preset.problem);
-    return make_run(recipe);
+    return std::make_shared<const Run>(make_run(recipe));
 }
 
-struct Box {
-    float x, y, w, h;
-};
-// As the frame places them in a window of 1280 x 720, and in 1920 x 1080.
-constexpr Box kMemory[] = {{321, 57, 675, 345}, {481, 57, 1035, 588}};
-constexpr Box kMap[] = {{321, 403, 229, 197}, {481, 646, 352, 330}};
-constexpr Box kExplain[] = {{551, 403, 445, 197}, {834, 646, 682, 330}};
-constexpr Box kTraffic[] = {{997, 57, 283, 313}, {1517, 57, 403, 532}};
-constexpr Box kCompare[] = {{997, 371, 283, 229}, {1517, 590, 403, 386}};
 const ImVec2 kWindows[] = {{1280, 720}, {1920, 1080}};
+
+// As the frame places them.
+Box box_of(int size, std::string_view panel) {
+    return frame_layout(kWindows[size], 1, 0, layouts().front().whole).panels.box(panel);
+}
 
 void place(AppState& app, const char* id, const Box& box, Draw draw) {
     ImGui::SetCursorScreenPos({box.x, box.y});
@@ -80,11 +81,8 @@ struct Stage {
         app.ui.fonts = ui.fonts;
         app.ui.scale = ui.scale;
         app.ui.hot.begin_frame();
-        place(app, "memory", kMemory[size], draw_memory_panel);
-        place(app, "map", kMap[size], draw_score_map);
-        place(app, "explain", kExplain[size], draw_explain_panel);
-        place(app, "traffic", kTraffic[size], draw_traffic_panel);
-        place(app, "compare", kCompare[size], draw_compare_panel);
+        for (const char* id : {"memory", "map", "explain", "traffic", "compare"})
+            place(app, id, box_of(size, id), find_panel(id)->draw);
     };
     ImDrawData* frame() { return screen.frame(all); }
 };
@@ -94,15 +92,18 @@ bool overlap(const MemoryItem& a, const MemoryItem& b) {
            a.corner.y < b.corner.y + b.extent.y && b.corner.y < a.corner.y + a.extent.y;
 }
 
-ImVec2 middle_of_cell(const PanelCache& cache, const MemoryItem& item, int row, int col) {
-    return {cache.memory_origin.x + item.grid.x + item.fit.cell_w * (static_cast<float>(col) + 0.5f),
-            cache.memory_origin.y + item.grid.y + item.fit.cell_h * (static_cast<float>(row) + 0.5f)};
+MemoryState& memory_of(AppState& app) { return run_state<MemoryState>(app); }
+
+ImVec2 middle_of_cell(AppState& app, const MemoryItem& item, int row, int col) {
+    const ImVec2 origin = memory_of(app).origin;
+    return {origin.x + item.grid.x + item.fit.cell_w * (static_cast<float>(col) + 0.5f),
+            origin.y + item.grid.y + item.fit.cell_h * (static_cast<float>(row) + 0.5f)};
 }
 
-const MemoryItem& item_of(const AppState& app, std::string_view name, Space space) {
+const MemoryItem& item_of(AppState& app, std::string_view name, Space space) {
     const int tensor = app.run->trace.find(name, space);
     REQUIRE(tensor >= 0);
-    const MemoryLayout& l = app.panels->memory;
+    const MemoryLayout& l = memory_of(app).layout;
     return space == Space::Hbm ? l.shelf[l.place[tensor]] : l.bench[l.place[tensor]];
 }
 
@@ -140,20 +141,20 @@ TEST_CASE("every matrix and tile has a place of its own inside the memory panel 
             INFO(which.preset << " " << which.algorithm << " at " << kWindows[size].x);
             stage.open(run_of(which));
             stage.frame();
-            const MemoryLayout first = stage.app.panels->memory;
+            const MemoryLayout first = memory_of(stage.app).layout;
             std::vector<MemoryItem> items = first.shelf;
             items.insert(items.end(), first.bench.begin(), first.bench.end());
             CHECK(items.size() == stage.app.run->trace.tensors.size());
             for (std::size_t a = 0; a < items.size(); ++a) {
                 CHECK(items[a].corner.x >= 0);
-                CHECK(items[a].corner.x + items[a].extent.x <= kMemory[size].w - 24 + 1);
-                CHECK(items[a].corner.y + items[a].extent.y <= kMemory[size].h - 24 + 1);
+                CHECK(items[a].corner.x + items[a].extent.x <= box_of(size, "memory").w - 24 + 1);
+                CHECK(items[a].corner.y + items[a].extent.y <= box_of(size, "memory").h - 24 + 1);
                 for (std::size_t b = a + 1; b < items.size(); ++b) CHECK(!overlap(items[a], items[b]));
             }
             for (int s = 0; s <= stage.app.player->last(); s += 3) {
                 stage.app.seek(s);
                 stage.frame();
-                const MemoryLayout& now = stage.app.panels->memory;
+                const MemoryLayout& now = memory_of(stage.app).layout;
                 for (std::size_t k = 0; k < first.bench.size(); ++k) {
                     CHECK(now.bench[k].grid.x == first.bench[k].grid.x);
                     CHECK(now.bench[k].grid.y == first.bench[k].grid.y);
@@ -170,7 +171,7 @@ TEST_CASE("the first lesson shows numbers in every cell at 1280 x 720") {
         INFO(algorithm);
         stage.open(run_of({"n4d3", algorithm, ""}));
         stage.frame();
-        for (const auto* zone : {&stage.app.panels->memory.shelf, &stage.app.panels->memory.bench})
+        for (const auto* zone : {&memory_of(stage.app).layout.shelf, &memory_of(stage.app).layout.bench})
             for (const MemoryItem& item : *zone) CHECK(item.fit.number_px >= 12);
     }
 }
@@ -191,21 +192,21 @@ TEST_CASE("a click on a cell selects it, and the explanation is about what it sh
     stage.app.seek(stage.app.player->first_step_of_tile(0, 1) + 2);  // S_ij of tile (1, 2)
     stage.app.time = 200;
     stage.frame();
-    const ImVec2 score = middle_of_cell(*stage.app.panels, item_of(stage.app, "S_ij", Space::Sram), 1, 0);
+    const ImVec2 score = middle_of_cell(stage.app, item_of(stage.app, "S_ij", Space::Sram), 1, 0);
     stage.screen.click(score.x, score.y, stage.all);
     REQUIRE(stage.app.selected);
     CHECK(*stage.app.selected == CellRef{stage.app.run->trace.find("S_ij", Space::Sram), 1, 0});
     REQUIRE(stage.app.hovered);
     stage.frame();
-    CHECK(stage.app.panels->explanation.cell == "S_{ij}[2,1]");
+    CHECK(run_state<Explained>(stage.app).explanation.cell == "S_{ij}[2,1]");
     const CellVersion shown = version_of(stage.app, *stage.app.selected);
-    CHECK(stage.app.panels->explanation.value ==
+    CHECK(run_state<Explained>(stage.app).explanation.value ==
           stage.app.run->trace.value(stage.app.run->trace.versions[shown.version])(1, 0));
     const std::optional<double> kernel = kernel_cell(stage.app, shown);
     REQUIRE(kernel);
-    CHECK(*kernel == doctest::Approx(stage.app.panels->explanation.value));
+    CHECK(*kernel == doctest::Approx(run_state<Explained>(stage.app).explanation.value));
 
-    const ImVec2 key = middle_of_cell(*stage.app.panels, item_of(stage.app, "K", Space::Hbm), 3, 2);
+    const ImVec2 key = middle_of_cell(stage.app, item_of(stage.app, "K", Space::Hbm), 3, 2);
     stage.screen.click(key.x, key.y, stage.all);
     CHECK(*stage.app.selected == CellRef{stage.app.run->trace.find("K", Space::Hbm), 3, 2});
 }
@@ -215,9 +216,9 @@ TEST_CASE("a click on a tile of the score map seeks to its first step, and a ski
     stage.open(run_of(kCases[5]));
     stage.frame();
     const auto tile = [&](int i, int j) {
-        const PanelCache& cache = *stage.app.panels;
-        return ImVec2(cache.map_origin.x + cache.map_cell * (static_cast<float>(j) + 0.5f),
-                      cache.map_origin.y + cache.map_cell * (static_cast<float>(i) + 0.5f));
+        const ScoreMap& map = run_state<ScoreMap>(stage.app);
+        return ImVec2(map.origin.x + map.cell * (static_cast<float>(j) + 0.5f),
+                      map.origin.y + map.cell * (static_cast<float>(i) + 0.5f));
     };
     stage.screen.click(tile(2, 1).x, tile(2, 1).y, stage.all);
     CHECK(stage.app.player->current().i == 2);
@@ -233,11 +234,12 @@ TEST_CASE("the block whose tile is on chip is known at every step") {
     stage.open(run_of(kCases[0]));
     stage.frame();
     const Trace& trace = stage.app.run->trace;
+    const auto& moves = memory_of(stage.app).moves;
     for (int s = 1; s <= trace.last_step(); ++s) {
         const Step& step = trace.steps[s];
-        const int k_block = block_on_chip(*stage.app.panels, trace.find("K", Space::Hbm), s);
+        const int k_block = block_on_chip(moves[trace.find("K", Space::Hbm)], s);
         CHECK(k_block == (trace.tile_at(trace.find("K_j", Space::Sram), s) >= 0 ? step.j : -1));
-        const int o_block = block_on_chip(*stage.app.panels, trace.find("O", Space::Hbm), s);
+        const int o_block = block_on_chip(moves[trace.find("O", Space::Hbm)], s);
         CHECK(o_block == (trace.tile_at(trace.find("O_i", Space::Sram), s) >= 0 ? step.i : -1));
     }
 }
@@ -251,7 +253,7 @@ TEST_CASE("a cell's relatives are its operands that are still there and the tile
     while (trace.steps[step].line != 9) ++step;
     stage.app.seek(step);
     stage.frame();
-    const ImVec2 at = middle_of_cell(*stage.app.panels, item_of(stage.app, "S_ij", Space::Sram), 0, 0);
+    const ImVec2 at = middle_of_cell(stage.app, item_of(stage.app, "S_ij", Space::Sram), 0, 0);
     stage.screen.move(at.x, at.y, stage.all);
     REQUIRE(stage.app.hovered);
     CHECK(stage.app.hovered->tensor == score);
@@ -262,5 +264,5 @@ TEST_CASE("panels without a run say how to get one") {
     Stage stage;
     const ImDrawData* data = stage.frame();
     CHECK(data->TotalVtxCount > 100);
-    CHECK(!stage.app.panels);
+    CHECK(stage.app.states.size() == 0);
 }

@@ -63,7 +63,7 @@ int differing_pixels(const Picture& a, const Picture& b) {
 
 TEST_CASE("shot draws the step, theme and size that were asked for, without a display") {
     Picture dark, again, later, light;
-    if (shot({"--lesson", "first_walk", "--step", "10", "--size", "1280x720"}, dark) == 77) {
+    if (shot({"--lesson", "fa2_forward", "--step", "10", "--size", "1280x720"}, dark) == 77) {
         MESSAGE("skipped: xvfb-run is not installed");
         std::exit(77);  // ctest: skipped
     }
@@ -74,10 +74,10 @@ TEST_CASE("shot draws the step, theme and size that were asked for, without a di
     CHECK(dark.count(theme.accent, 320, 320) > 20);  // of them the marker in the pseudo-code
     CHECK(dark.count(theme.panel, 1280, 0) > 1280 * 720 / 4);
 
-    REQUIRE(shot({"--lesson", "first_walk", "--step", "10", "--size", "1280x720"}, again) == 0);
+    REQUIRE(shot({"--lesson", "fa2_forward", "--step", "10", "--size", "1280x720"}, again) == 0);
     CHECK(differing_pixels(dark, again) == 0);
-    REQUIRE(shot({"--lesson", "first_walk", "--step", "13", "--size", "1280x720"}, later) == 0);
+    REQUIRE(shot({"--lesson", "fa2_forward", "--step", "13", "--size", "1280x720"}, later) == 0);
     CHECK(differing_pixels(dark, later) > 2000);
-    REQUIRE(shot({"--lesson", "first_walk", "--step", "10", "--size", "1280x720", "--theme", "light"}, light) == 0);
+    REQUIRE(shot({"--lesson", "fa2_forward", "--step", "10", "--size", "1280x720", "--theme", "light"}, light) == 0);
     CHECK(light.count(viz::theme(ThemeMode::Light).panel, 1280, 0) > 1280 * 720 / 4);
 }

@@ -63,14 +63,6 @@ void choose(Stage& s, std::string_view title) {
     s.settle();
 }
 
-Recipe recipe_of(const char* id) {
-    const Preset& which = *find_preset(id);
-    Recipe recipe;
-    recipe.algorithm = which.algorithm, recipe.kernel = which.kernel;
-    recipe.problem = which.problem, recipe.inputs = which.inputs(which.problem);
-    return recipe;
-}
-
 }  // namespace
 
 TEST_CASE("an executor's run in a recording's format is shown, labelled and compared as a recording") {
@@ -99,10 +91,10 @@ TEST_CASE("a recording that holds another number differs from the mirror in that
     KernelRun wrong = ExecutorsRecordings::run_of(n4d3, "executor");
     wrong.captured.at({"P_ij", 0, 1, 0})(1, 1) += 0.01;
     const std::string bytes = io::kernel_run_bytes(wrong);
-    Recipe recipe = recipe_of("n4d3");
+    Recipe recipe = recipe_of(*find_preset("n4d3"));
     recipe.where = Where::Recorded;
     recipe.recording = {"executor", n4d3.id, n4d3.kernel, bytes};
-    const auto run = make_run(recipe);
+    const auto run = std::make_shared<const Run>(make_run(recipe));
     REQUIRE(run->comparison);
     CHECK(run->comparison->verdict == Verdict::Different);
     REQUIRE(run->comparison->first);
@@ -153,14 +145,14 @@ TEST_CASE("a recording is offered only for its preset as it is, and an edit fall
 
 TEST_CASE("a recording of something else is refused where it is asked for directly") {
     const ExecutorsRecordings recorded;
-    Recipe recipe = recipe_of("n4d3");
+    Recipe recipe = recipe_of(*find_preset("n4d3"));
     recipe.where = Where::Recorded;
     recipe.recording = recorded.list[1];  // of n64
     REQUIRE(recipe.recording.preset == "n64");
-    const auto run = make_run(recipe);
+    const auto run = std::make_shared<const Run>(make_run(recipe));
     CHECK(run->kernel_failure == KernelFailure::Recording);
     CHECK_FALSE(run->kernel_run);
-    CHECK(run->kernel_message.find("none of this kernel, problem and inputs") != std::string::npos);
+    CHECK(run->kernel_message.en.find("none of this kernel, problem and inputs") != std::string::npos);
     CHECK(run->trace.last_step() > 0);
 }
 
@@ -208,21 +200,20 @@ TEST_CASE("a damaged recording says so in the list and in the app, which stays a
     s.settle();
     CHECK(s.app.session.error() == "");
     CHECK(s.app.run->kernel_failure == KernelFailure::Recording);
-    CHECK(s.app.run->kernel_message.find("executor-a/n4d3.fa2_forward_1_tile.fst") != std::string::npos);
+    CHECK(s.app.run->kernel_message.en.find("executor-a/n4d3.fa2_forward_1_tile.fst") != std::string::npos);
     CHECK(s.app.run->trace.last_step() > 0);
     CHECK(s.app.player->count() > 0);
 }
 
 TEST_CASE("a GPU that is not there is a message beside the trace, and this CPU is a click away") {
     if (gpu::device_status().available) return;
-    Recipe recipe = recipe_of("n4d3");
+    Recipe recipe = recipe_of(*find_preset("n4d3"));
     recipe.where = Where::LiveCuda;
-    std::shared_ptr<const Run> made;
+    Run made;
     CHECK_NOTHROW(made = make_run(recipe));
-    REQUIRE(made);
-    CHECK(made->kernel_failure == KernelFailure::Device);
-    CHECK(made->kernel_message.starts_with(gpu::device_status().message));
-    CHECK(made->trace.last_step() > 0);
+    CHECK(made.kernel_failure == KernelFailure::Device);
+    CHECK(made.kernel_message.en.starts_with(gpu::device_status().message.en));
+    CHECK(made.trace.last_step() > 0);
 
     Stage s(preset("n4d3"));
     const auto asked = [&] {
@@ -251,10 +242,10 @@ TEST_CASE("a GPU that is not there is a message beside the trace, and this CPU i
 }
 
 TEST_CASE("what the kernel does not run is said of the problem, not of the GPU") {
-    Recipe recipe = recipe_of("n4d3");
+    Recipe recipe = recipe_of(*find_preset("n4d3"));
     recipe.where = Where::LiveCuda;
     recipe.kernel = "fa2_forward_3_mma";  // fp16 alone
-    CHECK(make_run(recipe)->kernel_failure == KernelFailure::Problem);
+    CHECK(make_run(recipe).kernel_failure == KernelFailure::Problem);
 }
 
 TEST_CASE("a place that cannot be used says why, and cannot be chosen") {
@@ -333,7 +324,7 @@ TEST_CASE("each kernel says on which architectures it is there for a number form
     CHECK(text("fa2_forward_5_cp_async", DType::Fp16) == "sm_80 and later (cp.async)");
     CHECK(text("fa2_backward_3_mma", DType::Fp16) == "sm_80 and later (shared memory)");
     ui.language = Language::Chinese;
-    CHECK(text("fa2_forward_5_cp_async", DType::Fp16) == "sm_80 起（cp.async）");
+    CHECK(text("fa2_forward_5_cp_async", DType::Fp16) == "sm_80 及以上（cp.async）");
     ui.language = Language::English;
     for (const gpu::KernelInfo& kernel : gpu::kernels()) {
         for (const DType dtype : kernel.dtypes) {
@@ -341,7 +332,7 @@ TEST_CASE("each kernel says on which architectures it is there for a number form
             const std::string said = targets_text(ui, kernel, dtype);
             const auto targets = gpu::targets_of(kernel, dtype);
             REQUIRE_FALSE(targets.empty());
-            CHECK(said.starts_with("sm_" + std::to_string(targets.front())));
+            CHECK(said.starts_with("sm_" + gpu::text(targets.front())));
             CHECK((targets.front() == 75) == (said.find('(') == std::string::npos));
         }
     }

@@ -18,6 +18,8 @@ namespace {
 
 const std::vector<double> kValues = {1, -0.25, 0.333333, 2, 0, -1.5, 0.125, 3, -2, 0.5, 1, 1};
 
+constexpr GridFit kNumbers{.cell_w = 60, .cell_h = 24, .number_px = 15}, kTiny{.cell_w = 0.25f, .cell_h = 0.25f};
+
 MatrixGrid grid_of(const std::vector<double>& values, int rows, int cols) {
     MatrixGrid g;
     g.id = "grid";
@@ -56,7 +58,7 @@ TEST_CASE("fonts are complete or say what is missing, and every size is there") 
 TEST_CASE("without any font file text is still drawn, and one message says why") {
     Headless h;
     ImFontAtlas atlas;
-    const Fonts f = build_fonts(atlas, 1, {}, FontFiles{});
+    const Fonts f = build_fonts(atlas, 1, FontFiles{});
     REQUIRE(f.body != nullptr);
     CHECK(f.body->FindGlyphNoFallback('A') != nullptr);
     CHECK(f.math[1][0] != nullptr);
@@ -64,25 +66,10 @@ TEST_CASE("without any font file text is still drawn, and one message says why")
     atlas.Clear();
 }
 
-TEST_CASE("a grid shows numbers where they fit and a heat map where they do not") {
-    Headless h;
-    const GridFit large = fit_grid(h.ui, 4, 3, {400, 200}, 6), small = fit_grid(h.ui, 4, 3, {150, 200}, 6),
-                  heat = fit_grid(h.ui, 64, 64, {320, 320}, 6);
-    CHECK(large.number_px == 15);
-    CHECK(large.cell_w >= 54);
-    CHECK(large.cell_w <= 64);
-    CHECK(small.number_px == 12);
-    CHECK(small.cell_w * 3 <= 150);
-    CHECK(heat.number_px == 0);
-    CHECK(heat.cell_w == 5);
-    CHECK(fit_grid(h.ui, 4, 3, {20, 20}, 6).number_px == 0);
-    CHECK(widest_number(kValues) == 5);
-}
-
 TEST_CASE("the mouse finds the cell it is over, clicks it, and makes the tensor hot") {
     Headless h;
     const MatrixGrid g = grid_of(kValues, 4, 3);
-    const GridFit fit = fit_grid(h.ui, 4, 3, {400, 200}, 6);
+    const GridFit fit = kNumbers;
     GridEvent event;
     bool clicked = false;
     const auto draw = [&](Ui& ui) {
@@ -117,28 +104,23 @@ TEST_CASE("odd grids draw without harm: empty, not written, tiny cells, NaN and 
         g.flash = 1;
         g.alpha = 0.3f;
         g.block_numbers = true;
-        g.row_block = g.col_block = 2;
+        g.row_block = 2;
         g.frame = {2, 2, 2, 1};
         g.read = {0, 0, 4, 3};
         g.mark_row = g.mark_col = 0;
-        matrix_grid(ui, g, fit_grid(ui, 4, 3, {400, 200}, 6), {40, 40});
+        matrix_grid(ui, g, kNumbers, {40, 40});
         g.id = "null";
         g.data = nullptr;
-        matrix_grid(ui, g, fit_grid(ui, 4, 3, {400, 200}, 6), {40, 300});
+        matrix_grid(ui, g, kNumbers, {40, 300});
         g.id = "none";
         g.rows = 0;
-        matrix_grid(ui, g, fit_grid(ui, 0, 3, {400, 200}, 6), {40, 300});
+        matrix_grid(ui, g, kNumbers, {40, 300});
         MatrixGrid b = grid_of(big, 512, 512);
         b.id = "big";
         b.tensor = "dS";
-        matrix_grid(ui, b, fit_grid(ui, 512, 512, {128, 128}, 6), {600, 40});
+        matrix_grid(ui, b, kTiny, {600, 40});
     });
     CHECK(ImGui::GetDrawData()->TotalVtxCount > 0);
-}
-
-TEST_CASE("a 64 x 64 grid of numbers has its numbers in full size where there is room") {
-    Headless h(4096, 2160);
-    CHECK(fit_grid(h.ui, 64, 64, {4000, 2000}, 6).number_px == 15);
 }
 
 TEST_CASE("hovering a symbol of a formula lights up the same tensor in a grid and in a bar") {
@@ -153,7 +135,7 @@ TEST_CASE("hovering a symbol of a formula lights up the same tensor in a grid an
         REQUIRE(f.symbols.size() == 3);
         x = at.x + f.symbols[1].x + f.symbols[1].w / 2;
         y = at.y + 14;
-        matrix_grid(ui, g, fit_grid(ui, 4, 3, {300, 200}, 6), {200, 200});
+        matrix_grid(ui, g, kNumbers, {200, 200});
         bar_hot = ui.hot.is("Q");
     };
     h.frame(draw);

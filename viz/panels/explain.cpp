@@ -1,15 +1,26 @@
 // Why the selected cell holds its number: the formula with symbols, with numbers, and what the kernel has.
+#include "viz/panels/explain.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "lab/format.h"
-#include "viz/panels/panel_cache.h"
+#include "viz/panels/cells.h"
+#include "viz/panels/panels.h"
 #include "viz/text/text.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
+
+constexpr Text kNotMaterialised{"not materialised by this kernel", "该 kernel 不产生这个中间值"};
+constexpr Text kEmptyExplain{"Click a cell to see how its number was made.", "点击一个单元格，查看它的数值从何而来。"};
+constexpr Text kCellNotOnChip{"This tile is not on chip at this step. Step to where it is, or click another cell.",
+                              "这一步该 tile 不在片上。请换一步，或点击其他单元格。"};
+constexpr Text kCellNotWritten{"This cell is not written yet. Step forward, or click another cell.",
+                               "这个单元格尚未写入。请前进几步，或点击其他单元格。"};
+constexpr Text kCellMoved{"moved here, not computed", "搬运而来，未做计算"};
 
 // The formula, broken at its outermost plus signs and commas where it is wider than the panel.
 void wrapped_formula(Ui& ui, const std::string& tex, float size) {
@@ -59,7 +70,7 @@ void operand_names(AppState& app, const std::vector<int>& operands) {
     if (operands.empty()) return;
     Ui& ui = app.ui;
     const Trace& trace = app.run->trace;
-    small_text(ui, ui.tr(Str::operands));
+    small_text(ui, ui.tr(kOperands));
     for (std::size_t k = 0; k < operands.size(); ++k) {
         const Version& v = trace.versions[operands[k]];
         const FormulaLayout& name = ui.formulas.get(ui, name_to_tex(trace.tensors[v.tensor].name), 17);
@@ -85,18 +96,18 @@ void kernel_lines(AppState& app, const CellVersion& shown, double value) {
     if (!run.comparison) return;
     const std::optional<double> kernel = kernel_cell(app, shown);
     if (!kernel) {
-        small_text(ui, ui.tr(Str::not_materialised));
+        small_text(ui, ui.tr(kNotMaterialised));
         return;
     }
-    small_text(ui, ui.tr(Str::kernel_value) + std::string(" ") + exact_number(*kernel) + "    " +
-                       ui.tr(Str::difference) + " " + error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
+    small_text(ui, ui.tr(kKernelValue) + std::string(" ") + exact_number(*kernel) + "    " + ui.tr(kDifference) + " " +
+                       error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
     const std::optional<Difference>& first = run.comparison->first;
     if (!first || first->step != run.trace.versions[shown.version].step || first->row != shown.row ||
         first->col != shown.col)
         return;
     if (first->tensor != run.trace.tensors[run.trace.versions[shown.version].tensor].name) return;
-    value_row(ui, ui.tr(Str::tolerance), error_text(first->tolerance));
-    badge(ui, BadgeKind::Differs, ui.tr(Str::match_differs));
+    value_row(ui, ui.tr(kTolerance), error_text(first->tolerance));
+    badge(ui, BadgeKind::Differs, ui.tr(kMatchDiffers));
 }
 
 enum class Told { Computed, Moved };
@@ -148,41 +159,42 @@ std::optional<CellRef> telling_cell(const AppState& app) {
 
 void draw_explain_panel(AppState& app) {
     Ui& ui = app.ui;
-    const auto empty = [&](Str why) {
-        section_header(ui, ui.tr(Str::explain));
+    const auto empty = [&](const Text& why) {
+        section_header(ui, panel_title(ui, "explain"));
         empty_state(ui, ui.tr(why));
     };
-    if (!app.run || !app.player) return empty(Str::empty_trace);
+    if (!app.run || !app.player) return empty(kEmptyTrace);
     const Trace& trace = app.run->trace;
-    PanelCache& cache = panel_cache(app);
-    if (cache.telling_step != app.player->step()) {
-        cache.telling = telling_cell(app);
-        cache.telling_step = app.player->step();
+    Explained& kept = run_state<Explained>(app);
+    if (kept.telling_step != app.player->step()) {
+        kept.telling = telling_cell(app);
+        kept.telling_step = app.player->step();
     }
     const bool selected = app.selected && app.selected->tensor < static_cast<int>(trace.tensors.size());
-    if (!selected && !cache.telling) return empty(Str::empty_explain);
-    const CellRef cell = selected ? *app.selected : *cache.telling;
+    if (!selected && !kept.telling) return empty(kEmptyExplain);
+    const CellRef cell = selected ? *app.selected : *kept.telling;
     const CellVersion shown = version_of(app, cell);
     if (shown.version < 0) {
-        return empty(trace.tensors[cell.tensor].space == Space::Hbm ? Str::cell_not_written : Str::cell_not_on_chip);
+        return empty(trace.tensors[cell.tensor].space == Space::Hbm ? kCellNotWritten : kCellNotOnChip);
     }
-    if (cache.explained_version != shown.version || cache.explained_row != shown.row ||
-        cache.explained_col != shown.col) {
-        cache.explanation = explain(trace, shown.version, shown.row, shown.col);
-        cache.explained_version = shown.version, cache.explained_row = shown.row, cache.explained_col = shown.col;
+    if (kept.version != shown.version || kept.row != shown.row || kept.col != shown.col ||
+        kept.language != ui.language) {
+        kept.explanation = explain(trace, shown.version, shown.row, shown.col, ui.language);
+        kept.version = shown.version, kept.row = shown.row, kept.col = shown.col, kept.language = ui.language;
     }
-    const Explanation& e = cache.explanation;
-    const std::string where = e.step == 0 ? std::string(ui.tr(Str::cell_given))
-                                          : ui.tr(Str::written_at, {{"step", std::to_string(position_of(app, e.step))},
-                                                                    {"line", std::to_string(e.line)}});
-    section_header(ui, ui.tr(Str::explain), where);
+    const Explanation& e = kept.explanation;
+    const std::string where =
+        e.step == 0
+            ? std::string(ui.tr(kCellGiven))
+            : ui.tr(kWrittenAt, {{"step", std::to_string(position_of(app, e.step))}, {"line", std::to_string(e.line)}});
+    section_header(ui, panel_title(ui, "explain"), where);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(4)));
     const Op op = trace.exprs[trace.versions[shown.version].expr].op;
     if (op == Op::Input) {
         wrapped_formula(ui, e.cell, 20);
     } else {
         wrapped_formula(ui, e.cell + " = " + e.symbols, 20);
-        if (op == Op::Leaf) small_text(ui, ui.tr(Str::cell_moved));
+        if (op == Op::Leaf) small_text(ui, ui.tr(kCellMoved));
         if (!e.numbers.empty()) wrapped_formula(ui, "= " + e.numbers, 17);
     }
     ImGui::PushFont(ui.fonts.number);
@@ -190,7 +202,7 @@ void draw_explain_panel(AppState& app) {
     ImGui::PopFont();
     kernel_lines(app, shown, e.value);
     operand_names(app, e.operands);
-    if (!selected) small_text(ui, ui.tr(Str::empty_explain));
+    if (!selected) small_text(ui, ui.tr(kEmptyExplain));
     ImGui::PopStyleVar();
 }
 

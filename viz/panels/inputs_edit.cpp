@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/io/tensor_file.h"
+#include "core/say.h"
 
 namespace flashstep::viz {
 namespace {
@@ -23,15 +24,15 @@ std::string cleaned(std::string_view text) {
 
 std::int64_t parse_integer(std::string_view text) {
     const double value = parse_number(text);
-    if (value != std::floor(value)) throw Error(fmt::format("{} is not a whole number", text));
-    if (std::abs(value) > 9e15) throw Error(fmt::format("{} is too large", text));
+    if (value != std::floor(value)) throw Error(say("{} is not a whole number", "{} 不是整数", text));
+    if (std::abs(value) > 9e15) throw Error(say("{} is too large", "{} 太大", text));
     return static_cast<std::int64_t>(value);
 }
 
 int parse_size(std::string_view text) {
     const std::int64_t value = parse_integer(text);
     if (value > std::numeric_limits<int>::max() || value < std::numeric_limits<int>::min())
-        throw Error(fmt::format("{} is too large", text));
+        throw Error(say("{} is too large", "{} 太大", text));
     return static_cast<int>(value);
 }
 
@@ -42,16 +43,17 @@ void load_mask(Session& session, const io::TensorFile& file) {
     const Recipe& now = session.recipe();
     Problem p = now.problem;
     if (file.matrices.size() != 1)
-        throw Error(fmt::format("{} holds {} matrices; a mask is one, the same for all heads", file.path,
-                                file.matrices.size()));
+        throw Error(say("{} holds {} matrices; a mask is one, the same for all heads",
+                        "{} 含有 {} 个矩阵；掩码只有一个，所有 head 共用", file.path, file.matrices.size()));
     const bool row = file.rows == 1, column = file.cols == 1 && file.rows == p.nk && p.nk > 1;
     if (column || (row && file.cols == p.nk)) {
         p.mask = MaskShape::Keys;
     } else if (file.rows == p.n && file.cols == p.nk) {
         p.mask = MaskShape::Scores;
     } else {
-        throw Error(fmt::format("{} is {} x {}; a mask of this problem is 1 x {} (keys) or {} x {} (scores)", file.path,
-                                file.rows, file.cols, p.nk, p.n, p.nk));
+        throw Error(say("{} is {} x {}; a mask of this problem is 1 x {} (keys) or {} x {} (scores)",
+                        "{} 的尺寸是 {} × {}；当前问题的掩码应为 1 × {}（按 key）或 {} × {}（按分数）", file.path,
+                        file.rows, file.cols, p.nk, p.n, p.nk));
     }
     session.edit([&](Recipe& recipe) {
         recipe.problem = p;
@@ -70,8 +72,8 @@ double parse_number(std::string_view text) {
     if (first != end && *first == '+') ++first;
     double value = 0;
     const auto [at, error] = std::from_chars(first, end, value);
-    if (error == std::errc::result_out_of_range) throw Error(fmt::format("{} is too large", text));
-    if (error != std::errc{} || at != end) throw Error(fmt::format("\"{}\" is not a number", text));
+    if (error == std::errc::result_out_of_range) throw Error(say("{} is too large", "{} 太大", text));
+    if (error != std::errc{} || at != end) throw Error(say("\"{}\" is not a number", "“{}”不是数值", text));
     return value;
 }
 
@@ -134,7 +136,7 @@ Problem with_field(const Problem& before, Field field, std::string_view text) {
             break;
         case Field::Seed: {
             const std::int64_t seed = parse_integer(text);
-            if (seed < 0) throw Error(fmt::format("seed is {}; it must be 0 or more", seed));
+            if (seed < 0) throw Error(say("seed is {}; it must be 0 or more", "随机种子为 {}，应不小于 0", seed));
             p.seed = static_cast<std::uint64_t>(seed);
             break;
         }

@@ -5,17 +5,54 @@
 
 #include <algorithm>
 #include <cmath>
-
 #include <functional>
 
-#include "viz/shell/frame.h"
+#include "viz/panels/inputs_draft.h"
 #include "viz/panels/inputs_edit.h"
-#include "viz/widgets/overlay.h"
+#include "viz/shell/frame.h"
 #include "viz/text/text.h"
+#include "viz/widgets/overlay.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
+
+constexpr Text kSizeN{"queries N", "query 行数 N"};
+constexpr Text kSizeNk{"keys Nk", "key 行数 Nk"};
+constexpr Text kSizeD{"head dimension d", "head 维度 d"};
+constexpr Text kSizeBr{"row block B_r", "行块 B_r"};
+constexpr Text kSizeBc{"column block B_c", "列块 B_c"};
+constexpr Text kScaleTau{"scale τ", "缩放系数 τ"};
+constexpr Text kCausalMask{"causal mask", "因果掩码"};
+constexpr Text kHeadsCount{"heads", "head 数"};
+constexpr Text kDtype{"number format", "数据类型"};
+constexpr Text kSramCapacity{"SRAM capacity", "SRAM 容量"};
+constexpr Text kSeed{"seed", "随机种子"};
+constexpr Text kWarningNonFinite{"{tensor} holds NaN or infinity. Results may too.",
+                                 "{tensor} 含有 NaN 或无穷大，结果中可能也会出现。"};
+constexpr Text kInputs{"Inputs", "输入"};
+constexpr Text kSizeDv{"value dimension d_v", "value 维度 d_v"};
+constexpr Text kBatchCount{"batch", "batch 大小"};
+constexpr Text kKvHeadsCount{"K, V heads", "K、V 的 head 数"};
+constexpr Text kScaleDefault{"1/√d", "1/√d"};
+constexpr Text kNoLimit{"0: no limit", "0：不限"};
+constexpr Text kResetTo{"Reset to {name}", "恢复为 {name}"};
+constexpr Text kCellsMany{"{tensor} has {rows} × {cols} cells, too many to edit by hand. Load a file instead.",
+                          "{tensor} 有 {rows} × {cols} 个元素，不便逐个编辑，请载入文件。"};
+constexpr Text kCellsOf{"Cells of {tensor}, {rows} × {cols}", "{tensor} 的元素，{rows} × {cols}"};
+constexpr Text kFilePath{"path of a .npy or .csv file", ".npy 或 .csv 文件的路径"};
+constexpr Text kLoad{"Load", "载入"};
+constexpr Text kInputsHint{"A change runs at once. Ctrl+Z takes it back.", "改动立即生效并重新运行，Ctrl+Z 可撤销。"};
+constexpr Text kBase2Tip{"2ˣ with log2(e) folded into the scale. L stays the natural log-sum-exp.",
+                         "用 2ˣ 计算，log2(e) 并入缩放系数；L 仍为自然对数。"};
+constexpr Text kMaskAdded{"additive mask", "加性掩码"};
+constexpr Text kMaskNone{"none", "无"};
+constexpr Text kMaskKeys{"keys", "按 key"};
+constexpr Text kMaskScores{"scores", "按分数"};
+constexpr Text kMaskEmpty{"There is no additive mask. Choose one of keys or scores, or load a file that fits.",
+                          "没有加性掩码。请选择“按 key”或“按分数”，或载入尺寸相符的文件。"};
+constexpr Text kMaskHint{"−inf hides a key", "−inf 表示屏蔽"};
+constexpr Text kBackwardOnly{"read by backward passes only", "仅反向传播读取"};
 
 constexpr int kMostCells = 1024;  // more are not edited by hand
 
@@ -29,24 +66,21 @@ void alarm_text(Ui& ui, const std::string& text) {
     ImGui::PopStyleColor();
 }
 
-std::string with_hint(const Error& error) {
-    return error.hint().empty() ? error.what() : error.what() + std::string(". ") + error.hint();
-}
-
 // Does something that may be refused; what was typed stays then, with the reason.
 template <class Apply>
 void attempt(AppState& app, const std::string& id, const std::string& text, Apply apply) {
-    InputsDraft& draft = frame_state(app).inputs;
-    draft.field = draft.text = draft.error = "";
+    InputsDraft& draft = own_state<InputsDraft>(app);
+    draft.field = draft.text = "";
+    draft.error = {};
     try {
         apply();
-    } catch (const Error& error) { draft.field = id, draft.text = text, draft.error = with_hint(error); }
+    } catch (const Error& error) { draft.field = id, draft.text = text, draft.error = error.whole(); }
 }
 
 // A text field over `value`. Calls apply(text) when it is left or Enter is pressed with another text in it.
 template <class Apply>
 void edit_text(AppState& app, const std::string& id, const std::string& value, float width, Apply apply) {
-    InputsDraft& draft = frame_state(app).inputs;
+    InputsDraft& draft = own_state<InputsDraft>(app);
     const bool refused = draft.field == id;
     std::string text = draft.active == id ? draft.live : refused ? draft.text : value;
     ImGui::SetNextItemWidth(width);
@@ -68,7 +102,7 @@ void edit_text(AppState& app, const std::string& id, const std::string& value, f
     if (typed != (refused ? draft.text : value)) attempt(app, id, typed, [&] { apply(typed); });
 }
 
-void field_row(AppState& app, Field field, Str label, Str note = Str::count_) {
+void field_row(AppState& app, Field field, const Text& label, const Text& note = {}) {
     Ui& ui = app.ui;
     const std::string id = "field" + std::to_string(static_cast<int>(field));
     const Problem problem = app.session.recipe().problem;
@@ -77,14 +111,14 @@ void field_row(AppState& app, Field field, Str label, Str note = Str::count_) {
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const float base = at.y + ui.px(19);
     draw_text_on(draw, ui.fonts.body, at.x, base, u32(ui.theme().text), ui.tr(label));
-    if (note != Str::count_) {
+    if (!note.en.empty()) {
         const float x = at.x + text_width(ui.fonts.body, ui.tr(label)) + ui.px(8);
         draw_text_on(draw, ui.fonts.small, x, base, u32(ui.theme().quiet), ui.tr(note));
     }
     ImGui::SetCursorScreenPos({at.x + width - box, at.y});
     edit_text(app, id, field_text(problem, field), box,
               [&](const std::string& text) { app.session.resize(with_field(problem, field, text)); });
-    if (frame_state(app).inputs.field == id) alarm_text(ui, frame_state(app).inputs.error);
+    if (own_state<InputsDraft>(app).field == id) alarm_text(ui, ui.tr(own_state<InputsDraft>(app).error));
 }
 
 // Changes that need no text.
@@ -101,51 +135,51 @@ void draw_fields(AppState& app) {
     Ui& ui = app.ui;
     const Problem problem = app.session.recipe().problem;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), ui.px(4)));
-    field_row(app, Field::N, Str::size_n);
-    field_row(app, Field::Nk, Str::size_nk);
-    field_row(app, Field::D, Str::size_d);
-    field_row(app, Field::Dv, Str::size_dv);
-    field_row(app, Field::Br, Str::size_br);
-    field_row(app, Field::Bc, Str::size_bc);
-    field_row(app, Field::Scale, Str::scale_tau);
+    field_row(app, Field::N, kSizeN);
+    field_row(app, Field::Nk, kSizeNk);
+    field_row(app, Field::D, kSizeD);
+    field_row(app, Field::Dv, kSizeDv);
+    field_row(app, Field::Br, kSizeBr);
+    field_row(app, Field::Bc, kSizeBc);
+    field_row(app, Field::Scale, kScaleTau);
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
     if (!default_scale(problem)) {
         ImGui::SetCursorScreenPos({right - ui.px(104), ImGui::GetCursorScreenPos().y});
-        if (ImGui::Button(ui.tr(Str::scale_default), {ui.px(104), 0}))
+        if (ImGui::Button(ui.tr(kScaleDefault), {ui.px(104), 0}))
             edit_problem(app, "scale", [](Problem& p) { p.scale = 1 / std::sqrt(static_cast<double>(p.d)); });
     }
     bool causal = problem.causal, base2 = problem.base2;
-    if (ImGui::Checkbox(ui.tr(Str::causal_mask), &causal))
+    if (ImGui::Checkbox(ui.tr(kCausalMask), &causal))
         edit_problem(app, "causal", [&](Problem& p) { p.causal = causal; });
     const Algorithm* algorithm = find_algorithm(app.session.recipe().algorithm);
     if (algorithm && algorithm->base2) {
         ImGui::SameLine(0, ui.px(16));
-        if (ImGui::Checkbox(ui.tr(Str::base2), &base2)) choose_base2(app, base2);
+        if (ImGui::Checkbox(ui.tr(kBase2), &base2)) choose_base2(app, base2);
         if (ImGui::IsItemHovered() && begin_tip(ui)) {
-            tip_text(ui, ui.tr(Str::base2_tip));
+            tip_text(ui, ui.tr(kBase2Tip));
             end_tip();
         }
     }
-    const char* masks[] = {ui.tr(Str::mask_none), ui.tr(Str::mask_keys), ui.tr(Str::mask_scores)};
+    const char* masks[] = {ui.tr(kMaskNone), ui.tr(kMaskKeys), ui.tr(kMaskScores)};
     int mask = static_cast<int>(problem.mask);
-    small_text(ui, ui.tr(Str::mask_added));
+    small_text(ui, ui.tr(kMaskAdded));
     if (segmented(ui, "mask", masks, mask)) {
         Problem changed = problem;
         changed.mask = static_cast<MaskShape>(mask);
         attempt(app, "mask", {}, [&] { app.session.resize(changed); });
-        if (changed.mask != MaskShape::None) frame_state(app).inputs.matrix = static_cast<int>(InputMatrix::M);
+        if (changed.mask != MaskShape::None) own_state<InputsDraft>(app).matrix = static_cast<int>(InputMatrix::M);
     }
     const char* formats[] = {"exact", "fp32", "fp16", "bf16"};
     int format = static_cast<int>(problem.dtype);
-    small_text(ui, ui.tr(Str::dtype));
+    small_text(ui, ui.tr(kDtype));
     if (segmented(ui, "dtype", formats, format))
         edit_problem(app, "dtype", [&](Problem& p) { p.dtype = static_cast<DType>(format); });
-    if (frame_state(app).inputs.field == "dtype") alarm_text(ui, frame_state(app).inputs.error);
-    field_row(app, Field::Batch, Str::batch_count);
-    field_row(app, Field::Heads, Str::heads_count);
-    field_row(app, Field::KvHeads, Str::kv_heads_count);
-    field_row(app, Field::Sram, Str::sram_capacity, Str::no_limit);
-    field_row(app, Field::Seed, Str::seed);
+    if (own_state<InputsDraft>(app).field == "dtype") alarm_text(ui, ui.tr(own_state<InputsDraft>(app).error));
+    field_row(app, Field::Batch, kBatchCount);
+    field_row(app, Field::Heads, kHeadsCount);
+    field_row(app, Field::KvHeads, kKvHeadsCount);
+    field_row(app, Field::Sram, kSramCapacity, kNoLimit);
+    field_row(app, Field::Seed, kSeed);
     ImGui::PopStyleVar();
 }
 
@@ -155,7 +189,7 @@ void draw_cells(AppState& app, InputMatrix which) {
     const int head = app.player ? std::min(app.player->head(), recipe.problem.total_heads() - 1) : 0;
     const Matrix* found = input_matrix(recipe, which, head);
     if (!found) {
-        small_text(ui, ui.tr(Str::mask_empty));
+        small_text(ui, ui.tr(kMaskEmpty));
         ImGui::Dummy({1, std::max(1.0f, ImGui::GetContentRegionAvail().y - ui.px(76))});
         return;
     }
@@ -163,12 +197,12 @@ void draw_cells(AppState& app, InputMatrix which) {
     const std::string rows = std::to_string(values.rows()), cols = std::to_string(values.cols()),
                       tensor(name_of(which));
     if (values.size() > kMostCells) {
-        small_text(ui, ui.tr(Str::cells_many, {{"tensor", tensor}, {"rows", rows}, {"cols", cols}}));
+        small_text(ui, ui.tr(kCellsMany, {{"tensor", tensor}, {"rows", rows}, {"cols", cols}}));
         return;
     }
-    std::string title = ui.tr(Str::cells_of, {{"tensor", tensor}, {"rows", rows}, {"cols", cols}});
-    if (which == InputMatrix::M) title += std::string("   ") + ui.tr(Str::mask_hint);
-    if (which == InputMatrix::dO) title += std::string("   ") + ui.tr(Str::backward_only);
+    std::string title = ui.tr(kCellsOf, {{"tensor", tensor}, {"rows", rows}, {"cols", cols}});
+    if (which == InputMatrix::M) title += std::string("   ") + ui.tr(kMaskHint);
+    if (which == InputMatrix::dO) title += std::string("   ") + ui.tr(kBackwardOnly);
     small_text(ui, title);
     std::size_t longest = 1;
     for (const double v : values.reshaped()) longest = std::max(longest, cell_text(v).size());
@@ -197,12 +231,12 @@ void draw_cells(AppState& app, InputMatrix which) {
 
 void draw_file(AppState& app, InputMatrix which) {
     Ui& ui = app.ui;
-    InputsDraft& draft = frame_state(app).inputs;
+    InputsDraft& draft = own_state<InputsDraft>(app);
     ImGui::SetNextItemWidth(-ui.px(88));
     const bool enter =
-        ImGui::InputTextWithHint("##path", ui.tr(Str::file_path), &draft.path, ImGuiInputTextFlags_EnterReturnsTrue);
+        ImGui::InputTextWithHint("##path", ui.tr(kFilePath), &draft.path, ImGuiInputTextFlags_EnterReturnsTrue);
     ImGui::SameLine();
-    const bool load = ImGui::Button(ui.tr(Str::load), {-1, 0});
+    const bool load = ImGui::Button(ui.tr(kLoad), {-1, 0});
     if ((enter || load) && !draft.path.empty())
         attempt(app, "file", draft.path, [&] { load_matrix(app.session, which, draft.path); });
 }
@@ -211,7 +245,7 @@ void draw_file(AppState& app, InputMatrix which) {
 
 void draw_inputs_popup(AppState& app) {
     Ui& ui = app.ui;
-    InputsDraft& draft = frame_state(app).inputs;
+    InputsDraft& draft = own_state<InputsDraft>(app);
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const ImVec2 size(std::min(ui.px(880), screen.x - ui.px(48)), std::min(ui.px(600), screen.y - ui.px(80)));
     if (!begin_overlay(app, "inputs", app.inputs_open, {(screen.x - size.x) / 2, ui.px(64)}, size)) {
@@ -220,7 +254,7 @@ void draw_inputs_popup(AppState& app) {
     }
     ImGui::PushStyleColor(ImGuiCol_FrameBg, u32(ui.theme().panel));
     ImGui::PushStyleColor(ImGuiCol_Button, u32(mix(ui.theme().raised, ui.theme().text, 0.08f)));
-    overlay_title(app, ui.tr(Str::inputs), app.inputs_open);
+    overlay_title(app, ui.tr(kInputs), app.inputs_open);
     const float fields = ui.px(328);
     ImGui::BeginChild("fields", {fields, 0}, false);
     draw_fields(app);
@@ -233,7 +267,7 @@ void draw_inputs_popup(AppState& app) {
     const auto which = static_cast<InputMatrix>(draft.matrix);
     if (app.preset) {
         ImGui::SameLine();
-        const std::string text = ui.tr(Str::reset_to, {{"name", app.preset->id}});
+        const std::string text = ui.tr(kResetTo, {{"name", app.preset->id}});
         const float w = text_width(ui.fonts.body, text) + ui.px(20);
         ImGui::SetCursorPosX(ImGui::GetWindowWidth() - w);
         if (ImGui::Button(text.c_str(), {w, ui.px(28)})) {
@@ -247,13 +281,13 @@ void draw_inputs_popup(AppState& app) {
     // What was refused in a cell or a file, and what the last run says, below the cells.
     const bool in_cell = !draft.error.empty() && !draft.field.starts_with("field") && draft.field != "dtype";
     if (in_cell)
-        alarm_text(ui, draft.error);
+        alarm_text(ui, ui.tr(draft.error));
     else if (!app.session.error().empty())
-        alarm_text(ui, app.session.error());
+        alarm_text(ui, ui.tr(app.session.error()));
     else if (app.session.warn_non_finite())
-        alarm_text(ui, ui.tr(Str::warning_non_finite, {{"tensor", "Q, K, V"}}));
+        alarm_text(ui, ui.tr(kWarningNonFinite, {{"tensor", "Q, K, V"}}));
     else
-        small_text(ui, ui.tr(Str::inputs_hint));
+        small_text(ui, ui.tr(kInputsHint));
     ImGui::EndChild();
     ImGui::PopStyleColor(2);
     end_overlay();

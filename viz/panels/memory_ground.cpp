@@ -5,15 +5,25 @@
 #include <cmath>
 
 #include "viz/text/text.h"
+#include "viz/widgets/measures.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
 
+constexpr Text kMemRegisters{"in registers", "在寄存器中"};
+
+// Design pixels.
+constexpr float kBandMargin = 5;   // of the ground of registers round the tiles
+constexpr float kSwatch = 10;      // side of a legend's square
+constexpr float kBandSwatch = 12;  // likewise where it shows a ground
+constexpr float kSwatchGap = 6;    // from the square to its words
+constexpr float kDescent = 5;      // of the ground behind an entry, below the baseline
+
 void band(const Ui& ui, ImDrawList* draw, ImVec2 a, ImVec2 b) {
     const Theme& t = ui.theme();
-    draw->AddRectFilled(a, b, u32(t.raised), ui.px(4));
-    draw->AddRect(a, b, u32(t.line), ui.px(4));
+    draw->AddRectFilled(a, b, u32(t.raised), ui.px(kCorner));
+    draw->AddRect(a, b, u32(t.line), ui.px(kCorner));
 }
 
 }  // namespace
@@ -24,7 +34,7 @@ bool has_registers(const Trace& trace) {
 
 void register_bands(const Ui& ui, ImDrawList* draw, const Trace& trace, const MemoryLayout& layout, ImVec2 origin) {
     const auto in_registers = [&](const MemoryItem& item) { return trace.tensors[item.tensor].registers; };
-    const float out = std::round(ui.px(5));
+    const float out = std::round(ui.px(kBandMargin));
     for (std::size_t k = 0; k < layout.bench.size();) {
         if (!in_registers(layout.bench[k])) {
             ++k;
@@ -45,22 +55,26 @@ void register_bands(const Ui& ui, ImDrawList* draw, const Trace& trace, const Me
 
 float legend_entry(const Ui& ui, ImDrawList* draw, float right, float base, Rgb color, float thick,
                    std::string_view text) {
-    const float side = std::round(ui.px(10)), width = text_width(ui.fonts.small, text) + side + ui.px(6);
+    const float side = std::round(ui.px(kSwatch)), width = text_width(ui.fonts.small, text) + side + ui.px(kSwatchGap);
     const float x = std::round(right - width), y = base - side;
     // An arrow that passes here passes behind.
-    draw->AddRectFilled({x - ui.px(4), y - ui.px(4)}, {right, base + ui.px(5)}, u32(ui.theme().panel));
-    draw->AddRect({x, y}, {x + side, y + side}, u32(color), ui.px(2), 0, thick);
-    draw_text_on(draw, ui.fonts.small, x + side + ui.px(6), base, u32(ui.theme().quiet), text);
+    draw->AddRectFilled({x - ui.px(kSmallGap), y - ui.px(kSmallGap)}, {right, base + ui.px(kDescent)},
+                        u32(ui.theme().panel));
+    draw->AddRect({x, y}, {x + side, y + side}, u32(color), ui.px(kSmallCorner), 0, thick);
+    draw_text_on(draw, ui.fonts.small, x + side + ui.px(kSwatchGap), base, u32(ui.theme().quiet), text);
     return width;
 }
 
 float registers_legend(const Ui& ui, ImDrawList* draw, float right, float base) {
-    const std::string_view text = ui.tr(Str::mem_registers);
-    const float side = std::round(ui.px(12)), width = text_width(ui.fonts.small, text) + side + ui.px(6);
+    const std::string_view text = ui.tr(kMemRegisters);
+    const float side = std::round(ui.px(kBandSwatch)),
+                width = text_width(ui.fonts.small, text) + side + ui.px(kSwatchGap);
     const float x = std::round(right - width);
-    draw->AddRectFilled({x - ui.px(4), base - side - ui.px(3)}, {right, base + ui.px(5)}, u32(ui.theme().panel));
-    band(ui, draw, {x, base - side + ui.px(1)}, {x + side, base + ui.px(1)});
-    draw_text_on(draw, ui.fonts.small, x + side + ui.px(6), base, u32(ui.theme().quiet), text);
+    const float sunk = ui.px(kHair);  // the square stands a little below the baseline
+    draw->AddRectFilled({x - ui.px(kSmallGap), base - side + sunk - ui.px(kSmallGap)}, {right, base + ui.px(kDescent)},
+                        u32(ui.theme().panel));
+    band(ui, draw, {x, base - side + sunk}, {x + side, base + sunk});
+    draw_text_on(draw, ui.fonts.small, x + side + ui.px(kSwatchGap), base, u32(ui.theme().quiet), text);
     return width;
 }
 

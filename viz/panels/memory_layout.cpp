@@ -4,18 +4,49 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <utility>
 
 #include "viz/text/text.h"
+#include "viz/widgets/measures.h"
 
 namespace flashstep::viz {
 namespace {
 
-constexpr float kHeaderLine = 24, kNameLine = 22, kGap = 20, kRowGap = 10, kLaneLeast = 26, kLaneMost = 56;
+// Design pixels.
+constexpr float kHeaderLine = 24, kNameLine = 22;      // heights of the lines that head a zone, a grid
+constexpr float kNameLift = 7;                         // of a name's baseline above its grid
+constexpr float kArrowGap = 20;                        // beside a tile, where arrows run
+constexpr float kRowGap = 10;                          // between rows of matrices or tiles
+constexpr float kLaneLeast = 26, kLaneMost = 56;       // height of the lane between shelf and bench
+constexpr float kChipHeight = 56;                      // of the outline that library calls stream through
+constexpr float kLargeNumber = 15, kSmallNumber = 12;  // sizes of type
+constexpr float kMostHeat = 20, kLeastHeat = 0.002f;   // side of a heat map's cell, screen pixels
+constexpr float kLeastColumn = 6;                      // width of a heat map of one column
+constexpr float kRounding = 0.5f;                      // screen pixels that a layout may be too wide by
+constexpr float kMostCellRoom = 24, kMostGapRoom = 28, kRoomStep = 2;  // what is given away where there is some left
+
+// Of a cell with a number in it: its height, and what the number leaves beside it.
+struct NumberCell {
+    float least_height, side_room;
+};
+constexpr NumberCell kLargeCell{24, 8}, kSmallCell{18, 4};
+constexpr float kLeastNumberShape = 1.2f;  // width by height
+
+// What a layout is worth, to find the best that fits: numbers before heat maps, then larger cells.
+constexpr float kLargeNumberWorth = 70, kSmallNumberWorth = 62, kHeatWorth = 10;  // of heat: per doubling
+// A heat map above numbers is read more easily than the reverse: the bench is where the work is done.
+constexpr double kBenchWorth = 1.05;
+constexpr double kShapesWorth = 3, kFreeCost = 8;
 
 // Size of cells in one of the two zones: numbers of a type size, or square heat map cells (screen pixels).
 struct CellMode {
     float number_px = 0, heat = 0;
-    float worth() const { return number_px > 14 ? 70 : number_px > 0 ? 62 : 10 * std::log2(heat); }
+    float worth() const {
+        return number_px > kSmallNumber ? kLargeNumberWorth
+               : number_px > 0          ? kSmallNumberWorth
+                                        : kHeatWorth * std::log2(heat);
+    }
 };
 
 // What a layout is made from, the same for every attempt.
@@ -65,19 +96,20 @@ Source gather(Ui& ui, const Run& run, ImVec2 space) {
 GridFit cells(const Source& s, CellMode mode, int tensor, float roomier) {
     const Tensor& info = s.run.trace.tensors[tensor];
     const bool one_by_one = info.space == Space::Sram && info.rows * info.cols == 1;
-    if (mode.number_px <= 0 && one_by_one) mode.number_px = 12;  // a single number is always readable
+    if (mode.number_px <= 0 && one_by_one) mode.number_px = kSmallNumber;  // a single number is always readable
     if (mode.number_px <= 0) {
         // A column of statistics would be too thin to see and to hit.
-        const float w = info.cols == 1 ? std::max(mode.heat, std::round(s.ui.px(6))) : mode.heat;
+        const float w = info.cols == 1 ? std::max(mode.heat, std::round(s.ui.px(kLeastColumn))) : mode.heat;
         return {w, mode.heat, 0};
     }
-    const bool small = mode.number_px < 14;
+    const bool small = mode.number_px <= kSmallNumber;
     const ImFont* font = small ? s.ui.fonts.number_small : s.ui.fonts.number;
+    const NumberCell& cell = small ? kSmallCell : kLargeCell;
     const float h =
-        std::ceil(std::max(font->FontSize + s.ui.px(4), s.ui.px(small ? 18.0f : 24.0f))) + std::round(roomier / 2);
+        std::ceil(std::max(font->FontSize + s.ui.px(kSmallGap), s.ui.px(cell.least_height))) + std::round(roomier / 2);
     const float w =
-        std::ceil(static_cast<float>(s.widest[tensor]) * font->GetCharAdvance('0') + s.ui.px(small ? 4.0f : 8.0f));
-    return {std::max(w + std::round(roomier), std::round(h * 1.2f)), h, mode.number_px};
+        std::ceil(static_cast<float>(s.widest[tensor]) * font->GetCharAdvance('0') + s.ui.px(cell.side_room));
+    return {std::max(w + std::round(roomier), std::round(h * kLeastNumberShape)), h, mode.number_px};
 }
 
 // Blocks of single elements have no rules and no numbers.
@@ -97,8 +129,8 @@ void show_shapes_with_room(const Source& s, std::vector<MemoryItem>& items) {
         float end = s.space.x;
         for (const MemoryItem& other : items)
             if (other.corner.y == item.corner.y && other.corner.x > item.corner.x)
-                end = std::min(end, other.corner.x - s.ui.px(16));
-        const float needed = s.name_w[item.tensor] + s.ui.px(8) + s.shape_w[item.tensor];
+                end = std::min(end, other.corner.x - s.ui.px(kWideGap));
+        const float needed = s.name_w[item.tensor] + s.ui.px(kGap) + s.shape_w[item.tensor];
         all &= item.name.x + needed <= end;
     }
     for (MemoryItem& item : items) item.shows_shape = all;
@@ -110,126 +142,203 @@ struct Room {
     float cells = 0, gap = 0, lane = 0;
 };
 
-// One attempt. `wide` is set where it is wider than the space.
-MemoryLayout attempt(const Source& s, CellMode shelf, CellMode bench, Shapes shapes, Others others, Room room,
-                     bool& wide) {
+// What an attempt tries out.
+struct Plan {
+    CellMode shelf, bench;
+    Shapes shapes = Shapes::Hidden;
+    Others others = Others::Below;
+    Room room = {};
+};
+
+// One attempt to place everything; from top to bottom.
+class Attempt {
+  public:
+    Attempt(const Source& source, const Plan& plan) : s_(source), plan_(plan) {
+        // Arrows run in the gaps beside tiles; library calls have none there.
+        lane_w_ = s_.run.trace.sram_modelled ? px(kArrowGap) : 0;
+        gap_ = (lane_w_ > 0 ? lane_w_ : px(kPadding)) + plan.room.gap;
+        out.place.assign(s_.run.trace.tensors.size(), -1);
+        find_columns();
+        place_columns();
+        place_others();
+        if (!s_.run.trace.sram_modelled) place_chip();
+        out.size = {widest_, y_ - px(kRowGap)};
+        if (plan.shapes == Shapes::Hidden) show_shapes_with_room(s_, out.shelf), show_shapes_with_room(s_, out.bench);
+    }
+    bool fits() const { return !wide_ && out.size.y <= s_.space.y; }
+
     MemoryLayout out;
-    const Trace& trace = s.run.trace;
-    const auto px = [&](float design) { return std::round(s.ui.px(design)); };
-    // Arrows run in the gaps beside tiles; library calls have none there.
-    const float lane_w = trace.sram_modelled ? px(kGap) : 0, gap = (lane_w > 0 ? lane_w : px(12)) + room.gap,
-                name_line = px(kNameLine), header = px(kHeaderLine);
-    out.place.assign(trace.tensors.size(), -1);
-    wide = false;
 
-    const auto item = [&](int tensor, CellMode mode) {
-        const Tensor& info = trace.tensors[tensor];
-        MemoryItem m;
-        m.tensor = tensor, m.rows = info.rows, m.cols = info.cols;
-        m.fit = cells(s, mode, tensor, room.cells);
-        m.row_block = ruled(info) ? info.block_rows : 0;
-        m.shows_shape = shapes == Shapes::Shown;
-        const float label = s.name_w[tensor] + (m.shows_shape ? px(8) + s.shape_w[tensor] : 0);
-        m.extent = {std::max(m.fit.cell_w * static_cast<float>(m.cols), label),
-                    name_line + std::ceil(m.fit.cell_h * static_cast<float>(m.rows))};
-        return m;
-    };
-    const auto put = [&](MemoryItem& m, float x, float y, float gutter) {
-        m.corner = {x, y};
-        m.grid = {x + gutter, y + name_line};
-        m.name = {x + gutter, y + name_line - px(7)};
-        m.extent.x += gutter;
-    };
-
-    // Columns: a matrix and below it its tile. Where they do not fit side by side they go to the next band.
+  private:
+    // A matrix and below it its tile.
     struct Column {
         int index, band;
         float x, gutter;
     };
-    std::vector<Column> columns;
-    std::vector<float> shelf_h(1, 0), bench_h(1, 0);
-    float x = 0, widest = 0;
-    for (std::size_t k = 0; k < s.matrices.size(); ++k) {
-        MemoryItem top = item(s.matrices[k], shelf);
-        const float gutter = top.row_block ? px(kGridGutter) : 0;
-        float width = top.extent.x, tile_h = 0;
-        if (s.below[k] >= 0 && others != Others::Free) {
-            const MemoryItem tile = item(s.below[k], bench);
-            width = std::max(width, tile.extent.x);
-            tile_h = tile.extent.y;
+    // Columns side by side: heights of the matrices and of the tiles.
+    struct Band {
+        float shelf_h = 0, bench_h = 0, shelf_y = 0, bench_y = 0;
+    };
+
+    float px(float design) const { return std::round(s_.ui.px(design)); }
+
+    MemoryItem item(int tensor, CellMode mode) const {
+        const Tensor& info = s_.run.trace.tensors[tensor];
+        MemoryItem m;
+        m.tensor = tensor, m.rows = info.rows, m.cols = info.cols;
+        m.fit = cells(s_, mode, tensor, plan_.room.cells);
+        m.row_block = ruled(info) ? info.block_rows : 0;
+        m.shows_shape = plan_.shapes == Shapes::Shown;
+        const float label = s_.name_w[tensor] + (m.shows_shape ? px(kGap) + s_.shape_w[tensor] : 0);
+        m.extent = {std::max(m.fit.cell_w * static_cast<float>(m.cols), label),
+                    px(kNameLine) + std::ceil(m.fit.cell_h * static_cast<float>(m.rows))};
+        return m;
+    }
+
+    void put(std::vector<MemoryItem>& zone, MemoryItem m, float x, float y, float gutter) {
+        m.corner = {x, y};
+        m.grid = {x + gutter, y + px(kNameLine)};
+        m.name = {x + gutter, m.grid.y - px(kNameLift)};
+        m.extent.x += gutter;
+        out.place[m.tensor] = static_cast<int>(zone.size());
+        zone.push_back(m);
+    }
+
+    // Columns that do not fit side by side go to the next band.
+    void find_columns() {
+        bands_.emplace_back();
+        for (std::size_t k = 0; k < s_.matrices.size(); ++k) {
+            const MemoryItem top = item(s_.matrices[k], plan_.shelf);
+            const float gutter = top.row_block ? px(kGridGutter) : 0;
+            float width = top.extent.x, tile_h = 0;
+            if (s_.below[k] >= 0 && plan_.others != Others::Free) {
+                const MemoryItem tile = item(s_.below[k], plan_.bench);
+                width = std::max(width, tile.extent.x);
+                tile_h = tile.extent.y;
+            }
+            width += gutter;
+            if (x_ > 0 && x_ + width + lane_w_ > s_.space.x) {
+                x_ = 0;
+                bands_.emplace_back();
+            }
+            took(width);
+            columns_.push_back({static_cast<int>(k), static_cast<int>(bands_.size()) - 1, x_, gutter});
+            bands_.back().shelf_h = std::max(bands_.back().shelf_h, top.extent.y);
+            bands_.back().bench_h = std::max(bands_.back().bench_h, tile_h);
+            advance(width);
         }
-        width += gutter;
-        if (x > 0 && x + width + lane_w > s.space.x) {
-            x = 0;
-            shelf_h.push_back(0), bench_h.push_back(0);
+    }
+
+    void place_columns() {
+        y_ = px(kHeaderLine);
+        for (Band& band : bands_) {
+            band.shelf_y = y_;
+            y_ += band.shelf_h + px(kRowGap);
         }
-        if (width + lane_w > s.space.x + 0.5f) wide = true;
-        columns.push_back({static_cast<int>(k), static_cast<int>(shelf_h.size()) - 1, x, gutter});
-        shelf_h.back() = std::max(shelf_h.back(), top.extent.y);
-        bench_h.back() = std::max(bench_h.back(), tile_h);
-        x += width + gap;
-        widest = std::max(widest, x - gap);
+        out.lane = y_ - px(kRowGap);
+        out.lane_end = out.bench_header = out.lane + std::round(plan_.room.lane);
+        y_ = out.bench_header + px(kHeaderLine) + px(kGap);
+        for (Band& band : bands_) {
+            band.bench_y = y_;
+            if (band.bench_h > 0) y_ += band.bench_h + px(kRowGap);
+        }
+        for (const Column& c : columns_) {
+            put(out.shelf, item(s_.matrices[c.index], plan_.shelf), c.x, bands_[c.band].shelf_y, c.gutter);
+            if (s_.below[c.index] < 0 || plan_.others == Others::Free) continue;
+            put(out.bench, item(s_.below[c.index], plan_.bench), c.x, bands_[c.band].bench_y, c.gutter);
+        }
     }
-    float y = header;
-    std::vector<float> shelf_y, bench_y;
-    for (const float h : shelf_h) {
-        shelf_y.push_back(y);
-        y += h + px(kRowGap);
-    }
-    out.lane = y - px(kRowGap);
-    out.lane_end = out.bench_header = out.lane + std::round(room.lane);
-    y = out.bench_header + header + px(8);
-    for (const float h : bench_h) {
-        bench_y.push_back(y);
-        if (h > 0) y += h + px(kRowGap);
-    }
-    for (const Column& c : columns) {
-        MemoryItem top = item(s.matrices[c.index], shelf);
-        put(top, c.x, shelf_y[c.band], c.gutter);
-        out.place[top.tensor] = static_cast<int>(out.shelf.size());
-        out.shelf.push_back(top);
-        if (s.below[c.index] < 0 || others == Others::Free) continue;
-        MemoryItem tile = item(s.below[c.index], bench);
-        put(tile, c.x, bench_y[c.band], c.gutter);
-        out.place[tile.tensor] = static_cast<int>(out.bench.size());
-        out.bench.push_back(tile);
-    }
+
     // Tiles that never leave the chip, behind those that do where these stand freely.
-    std::vector<int> flow;
-    if (others == Others::Free)
-        std::copy_if(s.below.begin(), s.below.end(), std::back_inserter(flow), [](int tile) { return tile >= 0; });
-    flow.insert(flow.end(), s.others.begin(), s.others.end());
-    const float indent = columns.empty() ? 0 : columns[0].gutter;
-    float row_h = 0;
-    if (others == Others::Behind) {
-        y = bench_y.back();
-        row_h = bench_h.back();
-    } else {
-        x = indent;
-    }
-    for (const int tensor : flow) {
-        MemoryItem tile = item(tensor, bench);
-        if (x > indent && x + tile.extent.x + lane_w > s.space.x) {
-            y += row_h + px(kRowGap);
-            x = indent, row_h = 0;
+    void place_others() {
+        std::vector<int> flow;
+        if (plan_.others == Others::Free)
+            std::copy_if(s_.below.begin(), s_.below.end(), std::back_inserter(flow),
+                         [](int tile) { return tile >= 0; });
+        flow.insert(flow.end(), s_.others.begin(), s_.others.end());
+        float row_h = 0;
+        if (plan_.others == Others::Behind) {
+            y_ = bands_.back().bench_y;
+            row_h = bands_.back().bench_h;
+        } else {
+            x_ = indent();
         }
-        if (x + tile.extent.x + lane_w > s.space.x + 0.5f) wide = true;
-        put(tile, x, y, 0);
-        row_h = std::max(row_h, tile.extent.y);
-        x += tile.extent.x + gap;
-        widest = std::max(widest, x - gap);
-        out.place[tensor] = static_cast<int>(out.bench.size());
-        out.bench.push_back(tile);
+        for (const int tensor : flow) {
+            const MemoryItem tile = item(tensor, plan_.bench);
+            if (x_ > indent() && x_ + tile.extent.x + lane_w_ > s_.space.x) {
+                y_ += row_h + px(kRowGap);
+                x_ = indent(), row_h = 0;
+            }
+            took(tile.extent.x);
+            put(out.bench, tile, x_, y_, 0);
+            row_h = std::max(row_h, tile.extent.y);
+            advance(tile.extent.x);
+        }
+        if (row_h > 0) y_ += row_h + px(kRowGap);
     }
-    if (row_h > 0) y += row_h + px(kRowGap);
-    if (!trace.sram_modelled) {
-        out.chip = {indent, y};
-        out.chip_end = {s.space.x, y + px(56)};
-        y += px(56 + kRowGap);
+
+    void place_chip() {
+        out.chip = {indent(), y_};
+        out.chip_end = {s_.space.x, y_ + px(kChipHeight)};
+        y_ += px(kChipHeight + kRowGap);
     }
-    out.size = {widest, y - px(kRowGap)};
-    if (shapes == Shapes::Hidden) show_shapes_with_room(s, out.shelf), show_shapes_with_room(s, out.bench);
-    return out;
+
+    float indent() const { return columns_.empty() ? 0 : columns_[0].gutter; }
+    // Something of this width stands at x_.
+    void took(float width) { wide_ |= x_ + width + lane_w_ > s_.space.x + kRounding; }
+    void advance(float width) {
+        x_ += width + gap_;
+        widest_ = std::max(widest_, x_ - gap_);
+    }
+
+    const Source& s_;
+    const Plan& plan_;
+    float lane_w_ = 0, gap_ = 0;
+    std::vector<Column> columns_;
+    std::vector<Band> bands_;
+    float x_ = 0, y_ = 0, widest_ = 0;  // where the next thing stands; right end of the widest row
+    bool wide_ = false;                 // wider than the space
+};
+
+// The best plan whose layout fits, with no room to give away yet. Where none fits: the smallest cells.
+Plan best_plan(const Source& source, float lane) {
+    std::vector<CellMode> modes = {{kLargeNumber, 0}, {kSmallNumber, 0}};
+    for (float heat = kMostHeat; heat >= 1; --heat) modes.push_back({0, heat});
+    for (float heat = 0.5f; heat > kLeastHeat; heat /= 2) modes.push_back({0, heat});
+    constexpr std::pair<Shapes, Others> kWays[] = {{Shapes::Shown, Others::Below},  {Shapes::Shown, Others::Behind},
+                                                   {Shapes::Hidden, Others::Below}, {Shapes::Hidden, Others::Behind},
+                                                   {Shapes::Shown, Others::Free},   {Shapes::Hidden, Others::Free}};
+    Plan best{.shelf = modes.back(), .bench = modes.back(), .room = {.lane = lane}};
+    double most = std::numeric_limits<double>::lowest();
+    for (const auto& [shapes, others] : kWays) {
+        for (const CellMode& shelf : modes) {
+            for (const CellMode& bench : modes) {
+                const double worth = shelf.worth() + bench.worth() * kBenchWorth +
+                                     (shapes == Shapes::Shown ? kShapesWorth : 0) -
+                                     (others == Others::Free ? kFreeCost : 0);
+                if (worth <= most) continue;
+                const Plan plan{shelf, bench, shapes, others, {.lane = lane}};
+                if (!Attempt(source, plan).fits()) continue;
+                most = worth, best = plan;
+            }
+        }
+    }
+    return best;
+}
+
+// Gives away what is left, a step at a time, while nothing needs a row more for it.
+void grow(const Source& source, Plan& plan, MemoryLayout& chosen, float Room::*part, float most) {
+    for (;;) {
+        Plan more = plan;
+        more.room.*part += source.ui.px(kRoomStep);
+        if (more.room.*part > source.ui.px(most)) return;
+        Attempt tried(source, more);
+        if (!tried.fits()) return;
+        if (!chosen.shelf.empty() && tried.out.shelf.back().corner.y > chosen.shelf.back().corner.y) return;
+        if (part == &Room::gap && tried.out.size.y > chosen.size.y) return;
+        plan = more;
+        chosen = std::move(tried.out);
+    }
 }
 
 }  // namespace
@@ -238,52 +347,12 @@ std::string shape_text(int rows, int cols) { return std::to_string(rows) + " \u0
 
 MemoryLayout layout_memory(Ui& ui, const Run& run, ImVec2 space) {
     const Source source = gather(ui, run, space);
-    std::vector<CellMode> modes = {{15, 0}, {12, 0}};
-    for (float heat = 20; heat >= 1; --heat) modes.push_back({0, heat});
-    for (float heat = 0.5f; heat > 0.002f; heat /= 2) modes.push_back({0, heat});
-
-    const float lane = ui.px(kLaneLeast);
-    CellMode shelf = modes.back(), bench = modes.back();
-    Shapes shapes = Shapes::Hidden;
-    Others others = Others::Below;
-    double best = -1e9;
-    bool wide = false;
-    const std::pair<Shapes, Others> ways[] = {{Shapes::Shown, Others::Below},  {Shapes::Shown, Others::Behind},
-                                              {Shapes::Hidden, Others::Below}, {Shapes::Hidden, Others::Behind},
-                                              {Shapes::Shown, Others::Free},   {Shapes::Hidden, Others::Free}};
-    for (const auto& [with, where] : ways) {
-        for (const CellMode& a : modes) {
-            for (const CellMode& b : modes) {
-                // A heat map above numbers is read more easily than the reverse: the bench is where the work is done.
-                const double worth =
-                    a.worth() + b.worth() * 1.05 + (with == Shapes::Shown ? 3 : 0) - (where == Others::Free ? 8 : 0);
-                if (worth <= best) continue;
-                const MemoryLayout tried = attempt(source, a, b, with, where, {0, 0, lane}, wide);
-                if (wide || tried.size.y > space.y) continue;
-                best = worth, shelf = a, bench = b, shapes = with, others = where;
-            }
-        }
-    }
+    Plan plan = best_plan(source, ui.px(kLaneLeast));
+    MemoryLayout chosen = Attempt(source, plan).out;
     // What is left makes numbers roomier, then the gaps wider, then the lane higher.
-    Room room{0, 0, lane};
-    MemoryLayout chosen = attempt(source, shelf, bench, shapes, others, room, wide);
-    const auto grow = [&](float Room::*part, float most, float step) {
-        for (;;) {
-            Room more = room;
-            more.*part += ui.px(step);
-            if (more.*part > ui.px(most)) return;
-            MemoryLayout tried = attempt(source, shelf, bench, shapes, others, more, wide);
-            if (wide || tried.size.y > space.y) return;
-            // One row more is no gain.
-            if (!tried.shelf.empty() && tried.shelf.back().corner.y > chosen.shelf.back().corner.y) return;
-            if (part == &Room::gap && tried.size.y > chosen.size.y) return;
-            room = more;
-            chosen = std::move(tried);
-        }
-    };
-    grow(&Room::cells, 24, 2);
-    grow(&Room::gap, 28, 2);
-    grow(&Room::lane, kLaneMost, 2);
+    grow(source, plan, chosen, &Room::cells, kMostCellRoom);
+    grow(source, plan, chosen, &Room::gap, kMostGapRoom);
+    grow(source, plan, chosen, &Room::lane, kLaneMost);
     return chosen;
 }
 

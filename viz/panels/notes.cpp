@@ -4,13 +4,35 @@
 #include <string>
 
 #include "lab/format.h"
-#include "viz/shell/frame.h"
-#include "viz/panels/panel_cache.h"
+#include "viz/panels/cells.h"
 #include "viz/panels/where.h"
+#include "viz/shell/frame.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
+
+constexpr Text kFaultHidden{"It does not show in this problem. It hides: {where}.",
+                            "在当前问题中看不出差别。以下情况不会暴露：{where}。"};
+constexpr Text kFaultShows{"It shows first in {cell}, step {step}, line {line}.",
+                           "最早出现在 {cell}，第 {step} 步，伪代码第 {line} 行。"};
+constexpr Text kFaultOff{"Turn it off", "关闭错误"};
+constexpr Text kValueWrong{"wrong", "错误值"};
+constexpr Text kValueRight{"right", "正确值"};
+constexpr Text kValueMissing{"not there", "不存在"};
+constexpr Text kOpenPreset{"Open preset {name}", "打开预设 {name}"};
+constexpr Text kNonFiniteFirst{"Not finite from here on: {cell} = {value}, step {step}, line {line}.",
+                               "从这里开始不再是有限值：{cell} = {value}，第 {step} 步，伪代码第 {line} 行。"};
+constexpr Text kNonFiniteGiven{"It stands so in the input.", "输入中已是如此。"};
+constexpr Text kNonFiniteRounded{"It is too large for {format}.", "超出 {format} 的表示范围。"};
+constexpr Text kNonFiniteSum{"A sum overflows {format}.", "求和超出 {format} 的表示范围。"};
+constexpr Text kNonFiniteExp{"An exponential overflows {format}.", "指数运算超出 {format} 的表示范围。"};
+constexpr Text kNonFiniteDiv{"A division by zero or by almost zero.", "除数为零或接近零。"};
+constexpr Text kNonFiniteOther{"An operation overflows {format}, or meets infinities.",
+                               "运算超出 {format} 的表示范围，或遇到无穷大。"};
+constexpr Text kDeviceFailed{"The kernel did not run on the GPU: {reason}", "kernel 未能在 GPU 上运行：{reason}"};
+constexpr Text kRecordingFailed{"The recording cannot be shown: {reason}", "无法显示录制结果：{reason}"};
+constexpr Text kRunOnCpu{"Run it on this CPU", "在本机 CPU 上运行"};
 
 // Text and buttons beside a bar in the alarm colour.
 template <class Contents>
@@ -61,27 +83,27 @@ std::string element_name(const Trace& trace, int v, int row, int col) {
 void fault_note(AppState& app, const Fault& fault) {
     Ui& ui = app.ui;
     const Run& run = *app.run;
-    wrapped(ui.tr(Str::fault_on, {{"line", std::to_string(fault.line)}, {"title", fault.title}}));
+    wrapped(ui.tr(kFaultOn, {{"line", std::to_string(fault.line)}, {"title", ui.tr(fault.title)}}));
     if (!run.departure) {
-        small_text(ui, ui.tr(Str::fault_hidden, {{"where", fault.hides}}));
+        small_text(ui, ui.tr(kFaultHidden, {{"where", ui.tr(fault.hides)}}));
     } else {
         const Departure& first = *run.departure;
         const Version& version = run.trace.versions[first.version];
-        small_text(ui, ui.tr(Str::fault_shows, {{"cell", element_name(run.trace, first.version, first.row, first.col)},
-                                                {"step", std::to_string(position_of(app, version.step))},
-                                                {"line", std::to_string(run.trace.steps[version.step].line)}}));
-        value_row(ui, ui.tr(Str::value_wrong), exact_number(run.trace.value(version)(first.row, first.col)));
-        value_row(ui, ui.tr(Str::value_right),
-                  first.row < version.rows && std::isnan(first.right) ? ui.tr(Str::value_missing)
-                                                                      : exact_number(first.right));
+        small_text(ui, ui.tr(kFaultShows, {{"cell", element_name(run.trace, first.version, first.row, first.col)},
+                                           {"step", std::to_string(position_of(app, version.step))},
+                                           {"line", std::to_string(run.trace.steps[version.step].line)}}));
+        value_row(ui, ui.tr(kValueWrong), exact_number(run.trace.value(version)(first.row, first.col)));
+        value_row(
+            ui, ui.tr(kValueRight),
+            first.row < version.rows && std::isnan(first.right) ? ui.tr(kValueMissing) : exact_number(first.right));
     }
     ImGui::PushID("fault");
-    if (ImGui::Button(ui.tr(Str::fault_off))) choose_fault(app, nullptr);
-    if (run.departure && next_button(ui, ui.tr(Str::go_there)))
+    if (ImGui::Button(ui.tr(kFaultOff))) choose_fault(app, nullptr);
+    if (run.departure && next_button(ui, ui.tr(kGoThere)))
         go_to_element(app, run.departure->version, run.departure->row, run.departure->col);
     const Preset* preset = find_preset(fault.preset);
     if (preset && !(app.preset == preset && run.recipe.problem == preset->problem) &&
-        next_button(ui, ui.tr(Str::open_preset, {{"name", preset->id}})))
+        next_button(ui, ui.tr(kOpenPreset, {{"name", preset->id}})))
         app.open_preset(*preset, &fault);
     ImGui::PopID();
 }
@@ -90,26 +112,26 @@ std::string cause_text(const Ui& ui, const Trace& trace, const NonFinite& found)
     const std::string_view arithmetic = trace.problem.dtype == DType::Exact ? "double" : "fp32";
     switch (found.cause) {
         case NonFinite::Cause::Given:
-            return ui.tr(Str::non_finite_given);
+            return ui.tr(kNonFiniteGiven);
         case NonFinite::Cause::Rounded:
-            return ui.tr(Str::non_finite_rounded, {{"format", name(trace.problem.dtype)}});
+            return ui.tr(kNonFiniteRounded, {{"format", name(trace.problem.dtype)}});
         case NonFinite::Cause::Computed:
             break;
     }
     switch (found.op) {
         case Op::MatMul:
         case Op::RowSum:
-            return ui.tr(Str::non_finite_sum, {{"format", arithmetic}});
+            return ui.tr(kNonFiniteSum, {{"format", arithmetic}});
         case Op::ExpDiff:
         case Op::Exp2Diff:
         case Op::Exp:
-            return ui.tr(Str::non_finite_exp, {{"format", arithmetic}});
+            return ui.tr(kNonFiniteExp, {{"format", arithmetic}});
         case Op::Div:
         case Op::Reciprocal:
         case Op::Inverse:
-            return ui.tr(Str::non_finite_div);
+            return ui.tr(kNonFiniteDiv);
         default:
-            return ui.tr(Str::non_finite_other, {{"format", arithmetic}});
+            return ui.tr(kNonFiniteOther, {{"format", arithmetic}});
     }
 }
 
@@ -117,29 +139,29 @@ void non_finite_note(AppState& app, const NonFinite& found) {
     Ui& ui = app.ui;
     const Trace& trace = app.run->trace;
     const Version& version = trace.versions[found.version];
-    wrapped(ui.tr(Str::non_finite_first, {{"cell", element_name(trace, found.version, found.row, found.col)},
-                                          {"value", short_number(trace.value(version)(found.row, found.col)).text},
-                                          {"step", std::to_string(position_of(app, version.step))},
-                                          {"line", std::to_string(trace.steps[version.step].line)}}));
+    wrapped(ui.tr(kNonFiniteFirst, {{"cell", element_name(trace, found.version, found.row, found.col)},
+                                    {"value", short_number(trace.value(version)(found.row, found.col)).text},
+                                    {"step", std::to_string(position_of(app, version.step))},
+                                    {"line", std::to_string(trace.steps[version.step].line)}}));
     small_text(ui, cause_text(ui, trace, found));
     ImGui::PushID("non-finite");
-    if (ImGui::Button(ui.tr(Str::go_there))) go_to_element(app, found.version, found.row, found.col);
+    if (ImGui::Button(ui.tr(kGoThere))) go_to_element(app, found.version, found.row, found.col);
     ImGui::PopID();
 }
 
 // A device that is not there, refused or failed; a recording that cannot be read.
-void failure_note(AppState& app, Str what) {
+void failure_note(AppState& app, const Text& what) {
     Ui& ui = app.ui;
-    wrapped(ui.tr(what, {{"reason", app.run->kernel_message}}));
-    if (ImGui::Button(ui.tr(Str::run_on_cpu))) choose_this_cpu(app);
+    wrapped(ui.tr(what, {{"reason", app.ui.tr(app.run->kernel_message)}}));
+    if (ImGui::Button(ui.tr(kRunOnCpu))) choose_this_cpu(app);
 }
 
 }  // namespace
 
 void draw_run_notes(AppState& app) {
     const Run& run = *app.run;
-    if (run.kernel_failure == KernelFailure::Device) note(app.ui, [&] { failure_note(app, Str::device_failed); });
-    if (run.kernel_failure == KernelFailure::Recording) note(app.ui, [&] { failure_note(app, Str::recording_failed); });
+    if (run.kernel_failure == KernelFailure::Device) note(app.ui, [&] { failure_note(app, kDeviceFailed); });
+    if (run.kernel_failure == KernelFailure::Recording) note(app.ui, [&] { failure_note(app, kRecordingFailed); });
     if (run.fault) note(app.ui, [&] { fault_note(app, *run.fault); });
     if (run.non_finite) note(app.ui, [&] { non_finite_note(app, *run.non_finite); });
 }

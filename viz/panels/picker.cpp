@@ -6,18 +6,29 @@
 #include <cctype>
 #include <optional>
 
+#include "viz/panels/where.h"
 #include "viz/shell/frame.h"
 #include "viz/shell/input.h"
-#include "viz/widgets/overlay.h"
 #include "viz/text/text.h"
-#include "viz/panels/where.h"
+#include "viz/widgets/overlay.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
 
+constexpr Text kEmptySearch{"Nothing matches \"{text}\".", "没有与“{text}”匹配的内容。"};
+constexpr Text kPickerHint{"Algorithm, lesson, preset, kernel, or where it runs",
+                           "算法、课程、预设、kernel 或运行位置"};
+constexpr Text kFault{"Mistake", "典型错误"};
+
+struct PickerState {
+    std::string filter;
+    int chosen = 0;
+    bool opening = true;
+};
+
 struct Entry {
-    Str group;
+    Text group;
     std::string title, note;
     const Lesson* lesson = nullptr;
     const Preset* preset = nullptr;
@@ -49,22 +60,20 @@ bool matches(const Ui& ui, const Entry& entry, std::string_view filter) {
 std::vector<Entry> entries(AppState& app, std::string_view filter) {
     const Ui& ui = app.ui;
     std::vector<Entry> all;
-    const int language = static_cast<int>(ui.language);
     for (const Lesson& lesson : lessons())
-        all.push_back({Str::lesson, std::string(lesson.title[language]), std::string(lesson.id), &lesson});
+        all.push_back({kLesson, lesson.title.in(ui.language).text, lesson.id, &lesson});
     for (const Preset& preset : presets())
-        all.push_back({Str::preset, std::string(preset.title), std::string(preset.id), nullptr, &preset});
+        all.push_back({kPreset, std::string(preset.title.in(ui.language)), std::string(preset.id), nullptr, &preset});
     for (const Algorithm& algorithm : algorithms())
-        all.push_back({Str::algorithm, std::string(algorithm.title), std::string(algorithm.source), nullptr, nullptr,
-                       &algorithm});
+        all.push_back(
+            {kAlgorithm, ui.tr(algorithm.title), std::string(algorithm.source), nullptr, nullptr, &algorithm});
     for (const gpu::KernelInfo& kernel : gpu::kernels())
-        all.push_back(
-            {Str::kernel, std::string(kernel.id), std::string(kernel.title), nullptr, nullptr, nullptr, &kernel});
+        all.push_back({kKernel, std::string(kernel.id), std::string(kernel.title.in(ui.language)), nullptr, nullptr,
+                       nullptr, &kernel});
     for (const Fault& fault : faults())
-        all.push_back(
-            {Str::fault, std::string(fault.title), std::string(fault.id), nullptr, nullptr, nullptr, nullptr, &fault});
+        all.push_back({kFault, ui.tr(fault.title), std::string(fault.id), nullptr, nullptr, nullptr, nullptr, &fault});
     for (RunPlace& place : run_places(app))
-        all.push_back({.group = Str::runs_on, .title = place.title, .note = place.note, .place = std::move(place)});
+        all.push_back({.group = kRunsOn, .title = place.title, .note = place.note, .place = std::move(place)});
     std::erase_if(all, [&](const Entry& entry) { return !matches(ui, entry, filter); });
     return all;
 }
@@ -102,7 +111,7 @@ bool draw_entry(AppState& app, const Entry& entry, bool chosen) {
 
 void draw_picker(AppState& app) {
     Ui& ui = app.ui;
-    PickerState& state = frame_state(app).picker;
+    PickerState& state = own_state<PickerState>(app);
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const ImVec2 size(std::min(ui.px(760), screen.x - ui.px(48)), std::min(ui.px(480), screen.y - ui.px(120)));
     if (!begin_overlay(app, "picker", app.picker_open, {(screen.x - size.x) / 2, ui.px(72)}, size)) {
@@ -112,7 +121,7 @@ void draw_picker(AppState& app) {
     if (state.opening) ImGui::SetKeyboardFocusHere();
     state.opening = false;
     ImGui::SetNextItemWidth(-1);
-    if (ImGui::InputTextWithHint("##filter", ui.tr(Str::picker_hint), &state.filter)) state.chosen = 0;
+    if (ImGui::InputTextWithHint("##filter", ui.tr(kPickerHint), &state.filter)) state.chosen = 0;
     const std::vector<Entry> found = entries(app, state.filter);
     const int count = static_cast<int>(found.size());
     const int before = state.chosen;
@@ -133,7 +142,7 @@ void draw_picker(AppState& app) {
         open(app, found[k]);
         done = true;
     }
-    if (count == 0) empty_state(ui, ui.tr(Str::empty_search, {{"text", state.filter}}));
+    if (count == 0) empty_state(ui, ui.tr(kEmptySearch, {{"text", state.filter}}));
     ImGui::EndChild();
     ImGui::PopStyleVar();
     if (done) {

@@ -1,88 +1,37 @@
 // Attention's own picture: the score matrix in tiles, done, now, to come, skipped by the mask. The order in which the
 // loops walk it is visible at a glance.
+#include "viz/panels/score_map.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "viz/panels/panel_cache.h"
+#include "viz/panels/cells.h"
+#include "viz/panels/panels.h"
 #include "viz/text/text.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
 
+constexpr Text kMapDone{"done", "已完成"};
+constexpr Text kMapNow{"now", "当前"};
+constexpr Text kMapToCome{"to come", "待计算"};
+constexpr Text kMapSkipped{"skipped by the mask", "因掩码跳过"};
+constexpr Text kMapPartly{"seen, comes again", "已访问，还会再访问"};
+constexpr Text kMapTile{"query block {i}, key block {j}", "第 {i} 个 query 块，第 {j} 个 key 块"};
+constexpr Text kMapCovers{"rows {rows}, columns {columns}", "行 {rows}，列 {columns}"};
+constexpr Text kMapSteps{"steps {from} to {to}", "第 {from} 步到第 {to} 步"};
+constexpr Text kMapWhole{"Each line is one library call over the whole matrix.",
+                         "每一行是一次库函数调用，处理整个矩阵。"};
+constexpr Text kMapHidden{"hidden by the mask", "被掩码屏蔽"};
+
 enum class State { Done, Partly, Now, ToCome, Skipped };
 
-// What masks hide of rows [r0, r1) x columns [c0, c1), as runs; equal runs of rows below one another are one.
-void add_hidden(PanelCache& cache, const Run& run, int r0, int r1, int c0, int c1) {
-    const Problem& p = run.trace.problem;
-    const Matrix& mask = run.recipe.inputs.mask;
-    std::size_t above = cache.hidden.size();  // the runs of the row above
-    for (int r = r0; r < r1; ++r) {
-        const std::size_t row = cache.hidden.size();
-        for (int c = c0; c < c1;) {
-            const auto hides = [&](int col) {
-                return !p.visible(r, col) || (mask.size() > 0 && mask(mask.rows() > 1 ? r : 0, col) == -kInf);
-            };
-            int end = c;
-            while (end < c1 && hides(end)) ++end;
-            if (end > c) cache.hidden.push_back({r, 1, c, end - c});
-            c = std::max(end, c + 1);
-        }
-        const std::size_t found = cache.hidden.size() - row;
-        bool same = found == row - above && found > 0;
-        for (std::size_t k = 0; same && k < found; ++k)
-            same = cache.hidden[above + k].col == cache.hidden[row + k].col &&
-                   cache.hidden[above + k].cols == cache.hidden[row + k].cols;
-        if (!same) {
-            above = row;
-            continue;
-        }
-        for (std::size_t k = 0; k < found; ++k) ++cache.hidden[above + k].rows;
-        cache.hidden.resize(row);
-    }
-}
-
-// By tile, without those that are skipped: these say so themselves.
-void find_hidden(PanelCache& cache, const Run& run) {
-    cache.hidden.clear();
-    const Problem& p = run.trace.problem;
-    if (!p.causal && p.mask == MaskShape::None) return;
-    if (cache.map.empty() || run.algorithm->reads_scores) {
-        add_hidden(cache, run, 0, p.n, 0, p.nk);
-        return;
-    }
-    for (int i = 0; i < cache.map_rows; ++i)
-        for (int j = 0; j < cache.map_cols; ++j)
-            if (cache.map[static_cast<std::size_t>(i) * cache.map_cols + j].first >= 0)
-                add_hidden(cache, run, i * p.br, std::min((i + 1) * p.br, p.n), j * p.bc,
-                           std::min((j + 1) * p.bc, p.nk));
-}
-
-// The tiles of one head, with their steps.
-void find_tiles(PanelCache& cache, const AppState& app) {
-    if (cache.map_head == app.player->head()) return;
-    cache.map_head = app.player->head();
-    const Trace& trace = app.run->trace;
-    const Problem& p = trace.problem;
-    cache.map_rows = app.run->algorithm->reads_scores ? p.n : p.row_blocks();
-    cache.map_cols = app.run->algorithm->reads_scores ? p.nk : p.col_blocks();
-    cache.map.assign(static_cast<std::size_t>(cache.map_rows) * cache.map_cols, {});
-    bool any = false;
-    for (int i = 0; i < cache.map_rows; ++i) {
-        for (int j = 0; j < cache.map_cols; ++j) {
-            PanelCache::MapTile& tile = cache.map[static_cast<std::size_t>(i) * cache.map_cols + j];
-            tile = {app.player->first_step_of_tile(i, j), app.player->last_step_of_tile(i, j)};
-            any |= tile.first >= 0;
-        }
-    }
-    if (!any) cache.map.clear();  // no loops: whole matrices
-    find_hidden(cache, *app.run);
-}
-
-struct Map {
+// One frame of the panel.
+struct MapView {
     AppState& app;
-    PanelCache& cache;
+    ScoreMap& map;
     Ui& ui = app.ui;
     const Theme& t = ui.theme();
     const Step& now = app.player->current();
@@ -91,11 +40,9 @@ struct Map {
     ImFont* small = ui.fonts.small;
     ImFont* digits = ui.fonts.number_small;
 
-    const PanelCache::MapTile& tile(int i, int j) const {
-        return cache.map[static_cast<std::size_t>(i) * cache.map_cols + j];
-    }
+    const ScoreMap::Tile& tile(int i, int j) const { return map.tiles[static_cast<std::size_t>(i) * map.cols + j]; }
 
-    State state(const PanelCache::MapTile& tile, bool current) const {
+    State state(const ScoreMap::Tile& tile, bool current) const {
         if (tile.first < 0) return State::Skipped;
         if (current) return State::Now;
         if (tile.last < step) return State::Done;
@@ -136,7 +83,7 @@ struct Map {
 
     // Lines over what masks hide of the scores, each `w` x `h` large, the first at `origin`.
     void hidden_scores(ImVec2 origin, float w, float h) const {
-        for (const PanelCache::Hidden& part : cache.hidden) {
+        for (const ScoreMap::Hidden& part : map.hidden) {
             const ImVec2 a(std::round(origin.x + w * static_cast<float>(part.col)),
                            std::round(origin.y + h * static_cast<float>(part.row)));
             const ImVec2 b(std::round(origin.x + w * static_cast<float>(part.col + part.cols)),
@@ -151,11 +98,11 @@ struct Map {
 
     // Fills from the right and returns how far it came.
     float legend(ImVec2 at, float width, bool partly, bool skipped) const {
-        const std::pair<State, Str> entries[] = {{State::Done, Str::map_done},
-                                                 {State::Now, Str::map_now},
-                                                 {State::ToCome, Str::map_to_come},
-                                                 {State::Partly, Str::map_partly},
-                                                 {State::Skipped, Str::map_skipped}};
+        const std::pair<State, Text> entries[] = {{State::Done, kMapDone},
+                                                  {State::Now, kMapNow},
+                                                  {State::ToCome, kMapToCome},
+                                                  {State::Partly, kMapPartly},
+                                                  {State::Skipped, kMapSkipped}};
         const float side = std::round(ui.px(10)), line = std::round(ui.px(18));
         float x = at.x, y = at.y;
         for (const auto& [what, label] : entries) {
@@ -169,25 +116,25 @@ struct Map {
             draw_text(draw, small, {x + side + ui.px(6), y}, u32(t.quiet), ui.tr(label));
             x += w + ui.px(12);
         }
-        if (!cache.hidden.empty()) {
-            const float w = side + ui.px(6) + text_width(small, ui.tr(Str::map_hidden));
+        if (!map.hidden.empty()) {
+            const float w = side + ui.px(6) + text_width(small, ui.tr(kMapHidden));
             if (x > at.x && x + w > at.x + width) x = at.x, y += line;
             const ImVec2 a(std::round(x), y + ui.px(3)), b(a.x + side, a.y + side);
             paint(State::Done, a, b);
             hidden_ground(a, b);
-            draw_text(draw, small, {x + side + ui.px(6), y}, u32(t.quiet), ui.tr(Str::map_hidden));
+            draw_text(draw, small, {x + side + ui.px(6), y}, u32(t.quiet), ui.tr(kMapHidden));
         }
         return y + line - at.y;
     }
     float legend_height(float width, bool partly, bool skipped) const {
         float x = 0, y = std::round(ui.px(18));
         const float side = std::round(ui.px(10));
-        for (const auto& [show, label] : {std::pair{true, Str::map_done},
-                                          {true, Str::map_now},
-                                          {true, Str::map_to_come},
-                                          {partly, Str::map_partly},
-                                          {skipped, Str::map_skipped},
-                                          {!cache.hidden.empty(), Str::map_hidden}}) {
+        for (const auto& [show, label] : {std::pair{true, kMapDone},
+                                          {true, kMapNow},
+                                          {true, kMapToCome},
+                                          {partly, kMapPartly},
+                                          {skipped, kMapSkipped},
+                                          {!map.hidden.empty(), kMapHidden}}) {
             if (!show) continue;
             const float w = side + ui.px(6) + text_width(small, ui.tr(label));
             if (x > 0 && x + w > width) x = 0, y += std::round(ui.px(18));
@@ -213,15 +160,14 @@ struct Map {
             draw_text(draw, digits, {middle.x - size.x / 2, middle.y - size.y / 2}, u32(current ? t.accent : t.quiet),
                       text);
         };
-        const int step_j =
-                      every(digits->GetCharAdvance('0') * static_cast<float>(std::to_string(cache.map_cols).size()) +
-                            ui.px(6)),
+        const int step_j = every(digits->GetCharAdvance('0') * static_cast<float>(std::to_string(map.cols).size()) +
+                                 ui.px(6)),
                   step_i = every(digits->FontSize);
-        for (int j = 0; j < cache.map_cols; ++j) {
+        for (int j = 0; j < map.cols; ++j) {
             if (j == 0 || (j + 1) % step_j == 0)
                 number(j + 1, {origin.x + cell * (static_cast<float>(j) + 0.5f), origin.y - gutter / 2}, now.j == j);
         }
-        for (int i = 0; i < cache.map_rows; ++i) {
+        for (int i = 0; i < map.rows; ++i) {
             if (i == 0 || (i + 1) % step_i == 0)
                 number(i + 1, {origin.x - gutter / 2, origin.y + cell * (static_cast<float>(i) + 0.5f)}, now.i == i);
         }
@@ -234,7 +180,7 @@ struct Map {
     }
 
     void tip(int i, int j) const {
-        const PanelCache::MapTile& which = tile(i, j);
+        const ScoreMap::Tile& which = tile(i, j);
         const Problem& p = app.run->trace.problem;
         const bool elements = app.run->algorithm->reads_scores;
         if (!begin_tip(ui)) return;
@@ -243,20 +189,19 @@ struct Map {
         };
         if (elements) {
             ImGui::TextUnformatted(
-                ui.tr(Str::row_column, {{"row", std::to_string(i + 1)}, {"column", std::to_string(j + 1)}}).c_str());
+                ui.tr(kRowColumn, {{"row", std::to_string(i + 1)}, {"column", std::to_string(j + 1)}}).c_str());
         } else {
             ImGui::TextUnformatted(
-                ui.tr(Str::map_tile, {{"i", std::to_string(i + 1)}, {"j", std::to_string(j + 1)}}).c_str());
-            tip_text(ui, ui.tr(Str::map_covers, {{"rows", span(i * p.br + 1, std::min((i + 1) * p.br, p.n))},
-                                                 {"columns", span(j * p.bc + 1, std::min((j + 1) * p.bc, p.nk))}}));
+                ui.tr(kMapTile, {{"i", std::to_string(i + 1)}, {"j", std::to_string(j + 1)}}).c_str());
+            tip_text(ui, ui.tr(kMapCovers, {{"rows", span(i * p.br + 1, std::min((i + 1) * p.br, p.n))},
+                                            {"columns", span(j * p.bc + 1, std::min((j + 1) * p.bc, p.nk))}}));
         }
-        static constexpr Str kNames[] = {Str::map_done, Str::map_partly, Str::map_now, Str::map_to_come,
-                                         Str::map_skipped};
+        static constexpr Text kNames[] = {kMapDone, kMapPartly, kMapNow, kMapToCome, kMapSkipped};
         std::string text = ui.tr(kNames[static_cast<int>(state(i, j))]);
         if (which.first >= 0) {
-            text += ui.language == Language::Chinese ? "，" : ", ";
-            text += ui.tr(Str::map_steps, {{"from", std::to_string(position_of(app, which.first))},
-                                           {"to", std::to_string(position_of(app, which.last))}});
+            text += ui.tr(kComma);
+            text += ui.tr(kMapSteps, {{"from", std::to_string(position_of(app, which.first))},
+                                      {"to", std::to_string(position_of(app, which.last))}});
         }
         tip_text(ui, text);
         end_tip();
@@ -270,18 +215,18 @@ struct Map {
         const auto x = [&](int j) { return std::round(origin.x + cell * static_cast<float>(j)); };
         const auto y = [&](int i) { return std::round(origin.y + cell * static_cast<float>(i)); };
         const int skip_rows = std::max(1, static_cast<int>(std::ceil(1 / cell)));
-        for (int i = 0; i < cache.map_rows; i += skip_rows) {
+        for (int i = 0; i < map.rows; i += skip_rows) {
             if (y(i + skip_rows) < lo.y || y(i) > hi.y) continue;
-            const float top = y(i), bottom = std::max(top + 1, y(std::min(i + skip_rows, cache.map_rows)) - gap);
-            for (int j = 0; j < cache.map_cols;) {
+            const float top = y(i), bottom = std::max(top + 1, y(std::min(i + skip_rows, map.rows)) - gap);
+            for (int j = 0; j < map.cols;) {
                 const State what = state(i, j);
                 int end = j + 1;
-                while (merge && end < cache.map_cols && what != State::Now && state(i, end) == what) ++end;
+                while (merge && end < map.cols && what != State::Now && state(i, end) == what) ++end;
                 if (what != State::Now) paint(what, {x(j), top}, {std::max(x(j) + 1, x(end) - gap), bottom});
                 j = end;
             }
         }
-        if (now.i >= 0 && now.j >= 0 && now.i < cache.map_rows && now.j < cache.map_cols) {
+        if (now.i >= 0 && now.j >= 0 && now.i < map.rows && now.j < map.cols) {
             const float side = std::max(cell, ui.px(4));
             paint(State::Now, {x(now.j), y(now.i)}, {x(now.j) + side - gap, y(now.i) + side - gap});
         }
@@ -290,18 +235,18 @@ struct Map {
     void run() {
         const ImVec2 at = ImGui::GetCursorScreenPos(), space = ImGui::GetContentRegionAvail();
         bool partly = false, skipped = false;
-        for (const PanelCache::MapTile& tile : cache.map) skipped |= tile.first < 0;
+        for (const ScoreMap::Tile& tile : map.tiles) skipped |= tile.first < 0;
         if (app.run->algorithm->reads_scores) partly = true;
         const float gutter = ui.px(kGridGutter), legend_h = legend_height(space.x, partly, skipped);
         const float room_x = space.x - gutter, room_y = space.y - gutter - legend_h - ui.px(8);
-        float cell = std::min(room_x / static_cast<float>(cache.map_cols), room_y / static_cast<float>(cache.map_rows));
+        float cell = std::min(room_x / static_cast<float>(map.cols), room_y / static_cast<float>(map.rows));
         cell = std::min(cell, ui.px(72));
         cell = cell >= 3 ? std::floor(cell) : cell;
         if (cell <= 0) return;
         const ImVec2 origin(std::round(at.x + gutter), std::round(at.y + gutter));
-        cache.map_origin = origin;
-        cache.map_cell = cell;
-        const ImVec2 size(cell * static_cast<float>(cache.map_cols), cell * static_cast<float>(cache.map_rows));
+        map.origin = origin;
+        map.cell = cell;
+        const ImVec2 size(cell * static_cast<float>(map.cols), cell * static_cast<float>(map.rows));
         axis(origin, cell);
         tiles(origin, cell);
         const Problem& p = app.run->trace.problem;
@@ -312,8 +257,8 @@ struct Map {
         const bool clicked = ImGui::InvisibleButton("map", {std::max(1.0f, size.x), std::max(1.0f, size.y)});
         if (ImGui::IsItemHovered() || clicked) {
             const ImVec2 mouse = ImGui::GetIO().MousePos;
-            const int j = std::clamp(static_cast<int>((mouse.x - origin.x) / cell), 0, cache.map_cols - 1);
-            const int i = std::clamp(static_cast<int>((mouse.y - origin.y) / cell), 0, cache.map_rows - 1);
+            const int j = std::clamp(static_cast<int>((mouse.x - origin.x) / cell), 0, map.cols - 1);
+            const int i = std::clamp(static_cast<int>((mouse.y - origin.y) / cell), 0, map.rows - 1);
             if (clicked && tile(i, j).first >= 0) app.seek(tile(i, j).first);
             draw->AddRect({origin.x + cell * static_cast<float>(j), origin.y + cell * static_cast<float>(i)},
                           {origin.x + cell * static_cast<float>(j + 1), origin.y + cell * static_cast<float>(i + 1)},
@@ -327,7 +272,7 @@ struct Map {
 
     // Without loops: one library call per line, each over the whole matrix.
     void whole() {
-        small_text(ui, ui.tr(Str::map_whole));
+        small_text(ui, ui.tr(kMapWhole));
         const Trace& trace = app.run->trace;
         const auto [first, last] = trace.head_range(app.player->head());
         const int calls = first == 0 ? 0 : last - first + 1;
@@ -353,7 +298,7 @@ struct Map {
                 hidden_scores(a, side / static_cast<float>(p.nk), side / static_cast<float>(p.n));
             if (over) draw->AddRect(a, {a.x + side, a.y + side}, u32(t.text));
             const float base = a.y + side + ui.px(17);
-            const std::string line = ui.tr(Str::line_n, {{"line", std::to_string(call.line)}});
+            const std::string line = ui.tr(kLineN, {{"line", std::to_string(call.line)}});
             float x = a.x;
             if (call.version_begin < call.version_end) {
                 x += tensor_name(ui, draw, {x, base}, trace.tensors[trace.versions[call.version_begin].tensor].name,
@@ -373,18 +318,18 @@ struct Map {
 
 void draw_score_map(AppState& app) {
     Ui& ui = app.ui;
-    section_header(ui, ui.tr(Str::score_map));
+    section_header(ui, panel_title(ui, "map"));
     if (!app.run || !app.player) {
-        empty_state(ui, ui.tr(Str::empty_trace));
+        empty_state(ui, ui.tr(kEmptyTrace));
         return;
     }
-    PanelCache& cache = panel_cache(app);
-    find_tiles(cache, app);
-    Map map{app, cache};
-    if (cache.map.empty())
-        map.whole();
+    ScoreMap& map = run_state<ScoreMap>(app);
+    find_map_tiles(map, app);
+    MapView view{app, map};
+    if (map.tiles.empty())
+        view.whole();
     else
-        map.run();
+        view.run();
 }
 
 }  // namespace flashstep::viz

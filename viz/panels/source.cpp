@@ -7,12 +7,30 @@
 #include <cmath>
 
 #include "viz/shell/frame.h"
+#include "viz/text/cuda_text.h"
 #include "viz/text/kernel_source.h"
+#include "viz/text/pseudo_layout.h"
 #include "viz/text/text.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
+
+constexpr Text kPseudoCode{"Pseudo-code", "伪代码"};
+constexpr Text kCudaSource{"CUDA", "CUDA"};
+constexpr Text kEmptySource{"This algorithm has no CUDA kernel.", "这个算法没有对应的 CUDA kernel。"};
+constexpr Text kGotoNext{"Go to its next run", "跳到下一次执行"};
+constexpr Text kLineMakesNoStep{"This line makes no step.", "这一行不产生步骤。"};
+constexpr Text kSourceLineOf{"marked: line {line} of the pseudo-code", "标出的是伪代码第 {line} 行"};
+constexpr Text kSourceNoLine{"No part of this kernel does line {line} alone.",
+                             "这个 kernel 没有单独对应第 {line} 行的代码。"};
+
+struct SourcePanel {
+    PseudoLayout pseudo;
+    CudaText cuda;
+    int scrolled_step = -1;  // the step for which the pseudo-code was last scrolled
+    int scrolled_line = -1;  // likewise the paper's line, and the CUDA source
+};
 
 // Keeps [top, bottom] (screen pixels from the content's top) in the middle part of the window that scrolls.
 void scroll_to(float top, float bottom) {
@@ -98,8 +116,8 @@ void draw_row(AppState& app, const PseudoLayout& layout, const PseudoRow& row, I
 
     if (over && ui.hot.current().empty() && begin_tip(ui)) {
         if (mistaken)
-            tip_text(ui, ui.tr(Str::fault_on, {{"line", std::to_string(fault->line)}, {"title", fault->title}}));
-        ImGui::TextUnformatted(ui.tr(text_only ? Str::line_makes_no_step : Str::goto_next));
+            tip_text(ui, ui.tr(kFaultOn, {{"line", std::to_string(fault->line)}, {"title", ui.tr(fault->title)}}));
+        ImGui::TextUnformatted(ui.tr(text_only ? kLineMakesNoStep : kGotoNext));
         end_tip();
     }
     if (!clicked || text_only) return;
@@ -111,22 +129,22 @@ void draw_row(AppState& app, const PseudoLayout& layout, const PseudoRow& row, I
 
 void draw_pseudo(AppState& app) {
     Ui& ui = app.ui;
-    FrameState& state = frame_state(app);
+    SourcePanel& state = own_state<SourcePanel>(app);
     const Algorithm& algorithm = *app.run->algorithm;
     small_text(ui, algorithm.source);
     ImGui::BeginChild("pseudo", {0, 0}, false, ImGuiWindowFlags_NoNav);
     const float width = ImGui::GetContentRegionAvail().x;
     const float design = std::floor(width / ui.scale);
-    if (state.pseudo.algorithm != &algorithm || state.pseudo.width != design)
-        state.pseudo = layout_pseudo(ui, algorithm, design, 32), state.source_step = -1;
+    if (state.pseudo.algorithm != &algorithm || state.pseudo.width != design || state.pseudo.language != ui.language)
+        state.pseudo = layout_pseudo(ui, algorithm, design, 32), state.scrolled_step = -1;
 
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     const float content_top = ImGui::GetCursorPosY();
     for (const PseudoRow& row : state.pseudo.rows) draw_row(app, state.pseudo, row, origin, width);
     ImGui::SetCursorScreenPos({origin.x, origin.y});
     ImGui::Dummy({width, ui.px(state.pseudo.height)});
-    if (state.source_step != app.player->step()) {
-        state.source_step = app.player->step();
+    if (state.scrolled_step != app.player->step()) {
+        state.scrolled_step = app.player->step();
         if (app.player->position() == 0) ImGui::SetScrollY(0);
         for (const PseudoRow& row : state.pseudo.rows)
             if (row.line->number == app.player->current().line)
@@ -178,23 +196,23 @@ void draw_cuda_line(AppState& app, const CudaText& text, int k, ImVec2 at, float
 
 void draw_cuda(AppState& app) {
     Ui& ui = app.ui;
-    FrameState& state = frame_state(app);
+    SourcePanel& state = own_state<SourcePanel>(app);
     std::string_view kernel = app.run->recipe.kernel;
     if (kernel.empty())  // none was chosen: one that mirrors the algorithm may still be read
         for (const gpu::KernelInfo& info : gpu::kernels())
             if (kernel.empty() && info.algorithm == app.run->recipe.algorithm) kernel = info.id;
     const std::string_view source = kernel_source(kernel);
     if (source.empty()) {
-        empty_state(ui, ui.tr(Str::empty_source));
+        empty_state(ui, ui.tr(kEmptySource));
         return;
     }
-    if (state.cuda.source.data() != source.data()) state.cuda = read_cuda(source), state.cuda_line = -1;
+    if (state.cuda.source.data() != source.data()) state.cuda = read_cuda(source), state.scrolled_line = -1;
     const int line = app.player->current().line;
     const auto [first, last] = lines_for(state.cuda, line);
     std::string caption(kernel);
     if (line > 0) {
-        caption += ": ";
-        caption += ui.tr(first >= 0 ? Str::source_line_of : Str::source_no_line, {{"line", std::to_string(line)}});
+        caption += ui.tr(kColon);
+        caption += ui.tr(first >= 0 ? kSourceLineOf : kSourceNoLine, {{"line", std::to_string(line)}});
     }
     small_text(ui, caption);
     ImGui::BeginChild("cuda", {0, 0}, false, ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoNav);
@@ -213,8 +231,8 @@ void draw_cuda(AppState& app) {
                        marked);
     }
     ImGui::Dummy({full, static_cast<float>(lines) * height});
-    if (state.cuda_line != line) {
-        state.cuda_line = line;
+    if (state.scrolled_line != line) {
+        state.scrolled_line = line;
         if (first >= 0) {
             // The start of the part matters most where all of it does not fit.
             const float most = ImGui::GetWindowHeight() / height * 0.7f;
@@ -229,14 +247,14 @@ void draw_cuda(AppState& app) {
 
 void draw_source_panel(AppState& app) {
     Ui& ui = app.ui;
-    const char* labels[] = {ui.tr(Str::pseudo_code), ui.tr(Str::cuda_source)};
+    const char* labels[] = {ui.tr(kPseudoCode), ui.tr(kCudaSource)};
     int view = static_cast<int>(app.source_view);
     if (segmented(ui, "view", labels, view)) {
         app.source_view = static_cast<SourceView>(view);
-        frame_state(app).source_step = frame_state(app).cuda_line = -1;
+        own_state<SourcePanel>(app) = {};
     }
     if (!app.player) {
-        empty_state(ui, ui.tr(Str::empty_trace));
+        empty_state(ui, ui.tr(kEmptyTrace));
         return;
     }
     app.source_view == SourceView::PseudoCode ? draw_pseudo(app) : draw_cuda(app);

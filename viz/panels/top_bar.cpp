@@ -6,37 +6,54 @@
 #include <cmath>
 
 #include "lab/format.h"
-#include "viz/shell/frame.h"
-#include "viz/widgets/list.h"
-#include "viz/text/text.h"
 #include "viz/panels/verdict.h"
+#include "viz/shell/frame.h"
+#include "viz/text/text.h"
+#include "viz/widgets/list.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
 
+constexpr Text kProblem{"Problem", "问题规模"};
+constexpr Text kHeadOf{"head {head} of {heads}", "第 {head} 个 head，共 {heads} 个"};
+constexpr Text kUndo{"Undo", "撤销"};
+constexpr Text kRedo{"Redo", "重做"};
+constexpr Text kHeadText{"Head", "Head"};
+constexpr Text kLessonNone{"no lesson", "无课程"};
+constexpr Text kCausalShort{"causal", "因果"};
+constexpr Text kFaultsIn{"Mistakes in {name}", "{name} 的典型错误"};
+constexpr Text kFaultNone{"no mistake", "无错误"};
+constexpr Text kFaultHides{"hides: {where}", "以下情况不会暴露：{where}"};
+constexpr Text kFaultOf{"Mistake in {name}", "{name}（含典型错误）"};
+constexpr Text kMaskShort{"mask", "掩码"};
+
+struct Busy {
+    double since = -1;  // app.time when the run began that is not finished
+};
 constexpr double kQuietBusySeconds = 0.25;  // a run shorter than this shows no progress
 
 std::string_view lesson_title(const AppState& app, const Lesson& lesson) {
-    return lesson.title[static_cast<int>(app.ui.language)];
+    return lesson.title.in(app.ui.language).text;
 }
 
 std::string_view lesson_value(const AppState& app) {
     if (app.lesson) return lesson_title(app, *app.lesson);
-    return app.preset ? app.preset->title : app.ui.tr(Str::lesson_none);
+    return app.preset ? app.preset->title.in(app.ui.language) : app.ui.tr(kLessonNone);
 }
 
 void lesson_field(AppState& app, float width) {
     Ui& ui = app.ui;
-    const Str label = app.lesson || !app.preset ? Str::lesson : Str::preset;
+    const Text& label = app.lesson || !app.preset ? kLesson : kPreset;
     if (field(ui, "lesson", ui.tr(label), lesson_value(app), width)) ImGui::OpenPopup("lessons");
     if (!begin_list(ui, "lessons", width)) return;
-    if (!lessons().empty()) list_heading(ui, ui.tr(Str::lesson));
+    if (!lessons().empty()) list_heading(ui, ui.tr(kLesson));
     for (const Lesson& lesson : lessons())
         if (list_row(ui, {lesson_title(app, lesson), {}, app.lesson == &lesson})) app.open_lesson(lesson);
-    list_heading(ui, ui.tr(Str::preset));
+    list_heading(ui, ui.tr(kPreset));
     for (const Preset& preset : presets())
-        if (list_row(ui, {preset.title, {}, !app.lesson && app.preset == &preset})) app.open_preset(preset);
+        if (list_row(ui, {preset.title.in(ui.language), {}, !app.lesson && app.preset == &preset}))
+            app.open_preset(preset);
     ImGui::EndPopup();
 }
 
@@ -48,30 +65,31 @@ bool has_faults(const Algorithm& algorithm) {
 std::string algorithm_label(const AppState& app) {
     const Recipe& recipe = app.session.recipe();
     const Algorithm* algorithm = find_algorithm(recipe.algorithm);
-    if (recipe.fault.empty() || !algorithm) return app.ui.tr(Str::algorithm);
-    return app.ui.tr(Str::fault_of, {{"name", algorithm->title}});
+    if (recipe.fault.empty() || !algorithm) return app.ui.tr(kAlgorithm);
+    return app.ui.tr(kFaultOf, {{"name", app.ui.tr(algorithm->title)}});
 }
 
 void algorithm_field(AppState& app, float width) {
     Ui& ui = app.ui;
     const Algorithm* current = find_algorithm(app.session.recipe().algorithm);
     const Fault* fault = find_fault(app.session.recipe().fault);
-    const bool opened =
-        fault ? field(ui, "algorithm", algorithm_label(app), fault->id, width, FieldLook::Alarm)
-              : field(ui, "algorithm", algorithm_label(app), current ? current->title : std::string_view(), width);
+    const bool opened = fault ? field(ui, "algorithm", algorithm_label(app), fault->id, width, FieldLook::Alarm)
+                              : field(ui, "algorithm", algorithm_label(app),
+                                      current ? ui.tr(current->title) : std::string_view(), width);
     if (opened) ImGui::OpenPopup("algorithms");
     if (!begin_list(ui, "algorithms", width)) return;
     for (const Algorithm& algorithm : algorithms())
-        if (list_row(ui, {algorithm.title, algorithm.source, &algorithm == current, Enabled::Yes, NotePlace::Right}))
+        if (list_row(ui,
+                     {ui.tr(algorithm.title), algorithm.source, &algorithm == current, Enabled::Yes, NotePlace::Right}))
             choose_algorithm(app, algorithm);
     if (current && has_faults(*current)) {
         ImGui::Dummy({0, ui.px(4)});
-        list_heading(ui, ui.tr(Str::faults_in, {{"name", current->title}}).c_str());
-        if (list_row(ui, {ui.tr(Str::fault_none), {}, !fault})) choose_fault(app, nullptr);
+        list_heading(ui, ui.tr(kFaultsIn, {{"name", ui.tr(current->title)}}).c_str());
+        if (list_row(ui, {ui.tr(kFaultNone), {}, !fault})) choose_fault(app, nullptr);
         for (const Fault& known : faults()) {
             if (known.algorithm != current->id) continue;
-            const std::string note = ui.tr(Str::fault_hides, {{"where", known.hides}});
-            if (list_row(ui, {known.title, note, &known == fault})) choose_fault(app, &known);
+            const std::string note = ui.tr(kFaultHides, {{"where", ui.tr(known.hides)}});
+            if (list_row(ui, {ui.tr(known.title), note, &known == fault})) choose_fault(app, &known);
         }
     }
     ImGui::EndPopup();
@@ -81,7 +99,7 @@ void head_field(AppState& app, float width) {
     Ui& ui = app.ui;
     const int heads = app.run ? app.run->recipe.problem.total_heads() : 1;
     const std::string value = fmt::format("{} / {}", app.player->head() + 1, heads);
-    if (field(ui, "head", ui.tr(Str::head), value, width)) ImGui::OpenPopup("heads");
+    if (field(ui, "head", ui.tr(kHeadText), value, width)) ImGui::OpenPopup("heads");
     if (!begin_list(ui, "heads", width)) return;
     ImGuiListClipper clipper;
     clipper.Begin(heads);
@@ -89,7 +107,7 @@ void head_field(AppState& app, float width) {
         for (int h = clipper.DisplayStart; h < clipper.DisplayEnd; ++h) {
             ImGui::PushID(h);
             const std::string title =
-                ui.tr(Str::head_of, {{"head", std::to_string(h + 1)}, {"heads", std::to_string(heads)}});
+                ui.tr(kHeadOf, {{"head", std::to_string(h + 1)}, {"heads", std::to_string(heads)}});
             if (list_row(ui, {title, {}, h == app.player->head()})) app.player->set_head(h);
             ImGui::PopID();
         }
@@ -139,25 +157,24 @@ float draw_tools(AppState& app, float right, float y) {
     };
     const auto enabled = [](bool on) { return on ? Enabled::Yes : Enabled::No; };
     next();
-    if (picture_button(ui, "undo", ui.tr(Str::undo), enabled(app.session.can_undo()),
+    if (picture_button(ui, "undo", ui.tr(kUndo), enabled(app.session.can_undo()),
                        [&](ImDrawList* d, ImVec2 c, unsigned color) { bent_arrow(ui, d, c, color, 1); }))
         app.session.undo();
     next();
-    if (picture_button(ui, "redo", ui.tr(Str::redo), enabled(app.session.can_redo()),
+    if (picture_button(ui, "redo", ui.tr(kRedo), enabled(app.session.can_redo()),
                        [&](ImDrawList* d, ImVec2 c, unsigned color) { bent_arrow(ui, d, c, color, -1); }))
         app.session.redo();
     next();
     const bool english = ui.language == Language::English;
-    if (picture_button(ui, "language", ui.tr(Str::key_language), Enabled::Yes,
-                       [&](ImDrawList* d, ImVec2 c, unsigned color) {
-                           const char* text = english ? "中" : "EN";  // what a click changes to
-                           ImFont* font = english ? ui.fonts.body : ui.fonts.small;
-                           const ImVec2 size = text_size(font, text);
-                           draw_text(d, font, {c.x - size.x / 2, c.y - size.y / 2}, color, text);
-                       }))
+    if (picture_button(ui, "language", ui.tr(kKeyLanguage), Enabled::Yes, [&](ImDrawList* d, ImVec2 c, unsigned color) {
+            const char* text = english ? "中" : "EN";  // what a click changes to
+            ImFont* font = english ? ui.fonts.body : ui.fonts.small;
+            const ImVec2 size = text_size(font, text);
+            draw_text(d, font, {c.x - size.x / 2, c.y - size.y / 2}, color, text);
+        }))
         toggle_language(app);
     next();
-    if (picture_button(ui, "theme", ui.tr(Str::key_theme), Enabled::Yes, [&](ImDrawList* d, ImVec2 c, unsigned color) {
+    if (picture_button(ui, "theme", ui.tr(kKeyTheme), Enabled::Yes, [&](ImDrawList* d, ImVec2 c, unsigned color) {
             const float r = ui.px(6.5f);
             d->AddCircle(c, r, color, 32, ui.px(1.6f));
             d->PathArcTo(c, r, -1.5708f, 1.5708f, 24);
@@ -165,7 +182,7 @@ float draw_tools(AppState& app, float right, float y) {
         }))
         toggle_theme(app);
     next();
-    if (icon_button(ui, "help", Icon::Help, ui.tr(Str::help))) app.help_open = !app.help_open;
+    if (icon_button(ui, "help", Icon::Help, ui.tr(kHelp))) app.help_open = !app.help_open;
     return left;
 }
 
@@ -174,24 +191,25 @@ float draw_tools(AppState& app, float right, float y) {
 std::string problem_summary(const Ui& ui, const Problem& p) {
     std::string text = p.n == p.nk ? fmt::format("N={}", p.n) : fmt::format("N={} Nk={}", p.n, p.nk);
     text += p.d == p.dv ? fmt::format(" d={}", p.d) : fmt::format(" d={},{}", p.d, p.dv);
-    text += fmt::format(", {} × {}", p.br, p.bc);
-    if (p.causal) text += fmt::format(", {}", ui.tr(Str::causal_short));
-    if (p.mask != MaskShape::None) text += fmt::format(", {}", ui.tr(Str::mask_short));
+    const char* comma = ui.tr(kComma);
+    text += fmt::format("{}{} × {}", comma, p.br, p.bc);
+    if (p.causal) text += fmt::format("{}{}", comma, ui.tr(kCausalShort));
+    if (p.mask != MaskShape::None) text += fmt::format("{}{}", comma, ui.tr(kMaskShort));
     return text;
 }
 
 void draw_top_bar(AppState& app) {
     Ui& ui = app.ui;
-    FrameState& state = frame_state(app);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float right = at.x + ImGui::GetContentRegionAvail().x;
     const float tools = draw_tools(app, right, at.y + ui.px(4));
 
+    double& busy_since = own_state<Busy>(app).since;
     if (!app.session.busy())
-        state.busy_since = -1;
-    else if (state.busy_since < 0)
-        state.busy_since = app.time;
-    const bool progress = app.session.busy() && (!app.run || app.time - state.busy_since > kQuietBusySeconds);
+        busy_since = -1;
+    else if (busy_since < 0)
+        busy_since = app.time;
+    const bool progress = app.session.busy() && (!app.run || app.time - busy_since > kQuietBusySeconds);
     const Verdicts verdict = verdict_of(app);
 
     // The fields share what the verdict leaves.
@@ -205,10 +223,10 @@ void draw_top_bar(AppState& app) {
     const std::string& fault = app.session.recipe().fault;
     const float shown_algorithm =
         fault.empty()
-            ? wanted(algorithm ? algorithm->title : "", 320)
+            ? wanted(algorithm ? ui.tr(algorithm->title) : "", 320)
             : std::clamp(text_width(ui.fonts.small, algorithm_label(app)) + ui.px(34), wanted(fault, 320), ui.px(320));
     float want[] = {wanted(lesson_value(app), 380), shown_algorithm,
-                    wanted(kernel.empty() ? ui.tr(Str::kernel_no) : kernel, 300), heads ? ui.px(76) : 0,
+                    wanted(kernel.empty() ? ui.tr(kKernelNo) : kernel, 300), heads ? ui.px(76) : 0,
                     text_width(ui.fonts.body, summary) + ui.px(34)};
     float sum = 0;
     for (float w : want) sum += w;
@@ -232,7 +250,7 @@ void draw_top_bar(AppState& app) {
     next(want[2]), kernel_field(app, want[2]);
     if (heads) next(want[3]), head_field(app, want[3]);
     next(want[4]);
-    if (field(ui, "problem", ui.tr(Str::problem), summary, want[4])) app.inputs_open = !app.inputs_open;
+    if (field(ui, "problem", ui.tr(kProblem), summary, want[4])) app.inputs_open = !app.inputs_open;
 
     ImGui::SetCursorScreenPos({tools - ui.px(8) - verdict_w, at.y});
     progress ? draw_progress(app, verdict_w) : draw_verdict(app, verdict, verdict_w);

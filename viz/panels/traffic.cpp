@@ -5,12 +5,39 @@
 #include <vector>
 
 #include "lab/format.h"
-#include "viz/panels/panel_cache.h"
+#include "viz/panels/panels.h"
 #include "viz/text/text.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
+
+constexpr Text kAlgorithmicHbmBytes{"algorithmic HBM bytes", "算法层面的 HBM 字节数"};
+constexpr Text kRead{"read", "读"};
+constexpr Text kWrite{"write", "写"};
+constexpr Text kInitialisation{"of which initialisation", "其中初始化"};
+constexpr Text kTotal{"total", "合计"};
+constexpr Text kFlopsMatmul{"matmul FLOPs", "矩阵乘 FLOPs"};
+constexpr Text kFlopsOther{"other FLOPs", "其他 FLOPs"};
+constexpr Text kStandardAttention{"standard attention", "标准注意力"};
+constexpr Text kExtraMemory{"extra memory", "额外显存"};
+constexpr Text kSoFar{"so far", "到此为止"};
+constexpr Text kOfTotal{"{now} of {total}", "{now}，共 {total}"};
+constexpr Text kInitialised{"initialised", "初始化"};
+constexpr Text kStandardInAll{"in all by {name}", "{name} 的总量"};
+constexpr Text kSafeSoftmax{"safe softmax", "safe softmax"};
+constexpr Text kToySize{"At sizes this small the ratio is no measure of the savings.",
+                        "规模这么小时，这个比值不能说明实际能省多少。"};
+constexpr Text kSramRead{"SRAM read", "SRAM 读"};
+constexpr Text kSramWritten{"SRAM written", "SRAM 写"};
+constexpr Text kHbmTotal{"HBM bytes", "HBM 字节"};
+constexpr Text kStandardShort{"standard", "标准"};
+constexpr Text kSafeShort{"safe", "safe"};
+constexpr Text kSramInUse{"SRAM (peak)", "SRAM（峰值）"};
+constexpr Text kMemoryInOut{"inputs, outputs", "输入与输出"};
+constexpr Text kStandardBackward{"standard backward", "标准反向传播"};
+constexpr Text kHbmFactor{"In all {factor} of {name}.", "总量是对照（{name}）的 {factor}。"};
+constexpr Text kBarriers{"barriers", "barrier 次数"};
 
 struct Row {
     std::string name;
@@ -112,13 +139,13 @@ struct Legend {
 void tensor_tip(Ui& ui, const Row& row, const char* other) {
     if (!begin_tip(ui)) return;
     formula(ui, ui.formulas.get(ui, name_to_tex(row.name), 17));
-    const auto line = [&](Str label, std::int64_t so_far, std::int64_t total) {
+    const auto line = [&](const Text& label, std::int64_t so_far, std::int64_t total) {
         tip_text(ui, ui.tr(label) + std::string("  ") +
-                         ui.tr(Str::of_total, {{"now", count_text(so_far)}, {"total", count_text(total) + " B"}}));
+                         ui.tr(kOfTotal, {{"now", count_text(so_far)}, {"total", count_text(total) + " B"}}));
     };
-    line(Str::read, row.now.read, row.total.read);
-    line(Str::write, row.now.write, row.total.write);
-    if (row.total.init > 0) line(Str::initialisation, row.now.init, row.total.init);
+    line(kRead, row.now.read, row.total.read);
+    line(kWrite, row.now.write, row.total.write);
+    if (row.total.init > 0) line(kInitialisation, row.now.init, row.total.init);
     if (row.ghost >= 0)
         tip_text(ui, other + std::string("  ") + count_text(static_cast<std::int64_t>(row.ghost)) + " B");
     end_tip();
@@ -143,9 +170,9 @@ void bars(Ui& ui, const Run& run, int step, const char* other) {
     }
     const Theme& t = ui.theme();
     Legend legend{ui};
-    legend.entry(t.quiet, false, ui.tr(Str::read));
-    legend.entry(mix(t.panel, t.quiet, 0.55f), false, ui.tr(Str::write));
-    if (run.plain) legend.entry(t.quiet, true, ui.tr(Str::standard_in_all, {{"name", other}}));
+    legend.entry(t.quiet, false, ui.tr(kRead));
+    legend.entry(mix(t.panel, t.quiet, 0.55f), false, ui.tr(kWrite));
+    if (run.plain) legend.entry(t.quiet, true, ui.tr(kStandardInAll, {{"name", other}}));
     legend.end();
 }
 
@@ -153,13 +180,13 @@ void bars(Ui& ui, const Run& run, int step, const char* other) {
 
 void draw_traffic_panel(AppState& app) {
     Ui& ui = app.ui;
-    section_header(ui, ui.tr(Str::traffic), app.run ? ui.tr(Str::algorithmic_hbm_bytes) : "");
+    section_header(ui, panel_title(ui, "traffic"), app.run ? ui.tr(kAlgorithmicHbmBytes) : "");
     if (app.run && ImGui::IsItemHovered() && begin_tip(ui)) {
-        wrapped_tip_text(ui, ui.tr(Str::bytes_three));
+        wrapped_tip_text(ui, ui.tr(kBytesThree));
         end_tip();
     }
     if (!app.run || !app.player) {
-        empty_state(ui, ui.tr(Str::empty_trace));
+        empty_state(ui, ui.tr(kEmptyTrace));
         return;
     }
     const Run& run = *app.run;
@@ -169,45 +196,41 @@ void draw_traffic_panel(AppState& app) {
     const Traffic &now = trace.steps[step].total, &all = trace.steps[trace.last_step()].total,
                   &plain = run.standard.traffic;
     const bool softmax = run.algorithm->reads_scores, backward = run.plain && !run.plain->forward.empty();
-    const char* other = ui.tr(softmax    ? Str::safe_softmax
-                              : backward ? Str::standard_backward
-                                         : Str::standard_attention);
+    const char* other = ui.tr(softmax ? kSafeSoftmax : backward ? kStandardBackward : kStandardAttention);
     const bool is_plain = !run.plain || run.plain == run.algorithm;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(8), 0));
 
     ImFont* digits = ui.fonts.number_small;
-    count_row(ui, "",
-              {ui.tr(Str::so_far), ui.tr(Str::total),
-               run.plain ? ui.tr(softmax ? Str::safe_short : Str::standard_short) : ""},
+    count_row(ui, "", {ui.tr(kSoFar), ui.tr(kTotal), run.plain ? ui.tr(softmax ? kSafeShort : kStandardShort) : ""},
               ui.fonts.small, u32(t.quiet));
-    const auto bytes_row = [&](Str label, std::int64_t a, std::int64_t b, std::string_view c) {
+    const auto bytes_row = [&](const Text& label, std::int64_t a, std::int64_t b, std::string_view c) {
         count_row(ui, ui.tr(label), {short_bytes(a), short_bytes(b), run.plain ? std::string(c) : ""}, digits,
                   u32(t.text));
     };
-    const auto ops_row = [&](Str label, std::int64_t a, std::int64_t b, std::int64_t c) {
+    const auto ops_row = [&](const Text& label, std::int64_t a, std::int64_t b, std::int64_t c) {
         count_row(ui, ui.tr(label), {short_count(a), short_count(b), run.plain ? short_count(c) : ""}, digits,
                   u32(t.text));
     };
     const std::int64_t hbm = all.hbm_read + all.hbm_write, hbm_plain = plain.hbm_read + plain.hbm_write;
-    bytes_row(Str::hbm_total, now.hbm_read + now.hbm_write, hbm, short_bytes(hbm_plain));
+    bytes_row(kHbmTotal, now.hbm_read + now.hbm_write, hbm, short_bytes(hbm_plain));
     const auto of_plain = [&](std::int64_t bytes) {
         return run.standard.sram_modelled ? short_bytes(bytes) : std::string("–");
     };
     const auto sram_rows = [&] {
-        bytes_row(Str::sram_read, now.sram_read, all.sram_read, of_plain(plain.sram_read));
-        bytes_row(Str::sram_written, now.sram_write, all.sram_write, of_plain(plain.sram_write));
+        bytes_row(kSramRead, now.sram_read, all.sram_read, of_plain(plain.sram_read));
+        bytes_row(kSramWritten, now.sram_write, all.sram_write, of_plain(plain.sram_write));
     };
     if (all.barriers > 0) {  // warps of one block: what they exchange is what it is about
         sram_rows();
-        count_row(ui, ui.tr(Str::barriers), {short_count(now.barriers), short_count(all.barriers), "–"}, digits,
+        count_row(ui, ui.tr(kBarriers), {short_count(now.barriers), short_count(all.barriers), "–"}, digits,
                   u32(t.text));
     }
-    if (all.hbm_init > 0) bytes_row(Str::initialised, now.hbm_init, all.hbm_init, short_bytes(plain.hbm_init));
+    if (all.hbm_init > 0) bytes_row(kInitialised, now.hbm_init, all.hbm_init, short_bytes(plain.hbm_init));
     bars(ui, run, step, other);
     if (!is_plain && hbm_plain > 0) {
         const std::string factor = factor_text(static_cast<double>(hbm) / static_cast<double>(hbm_plain));
-        small_text(ui, ui.tr(Str::hbm_factor, {{"factor", factor}, {"name", other}}));
-        if (std::max(run.recipe.problem.n, run.recipe.problem.nk) < 512) small_text(ui, ui.tr(Str::toy_size));
+        small_text(ui, ui.tr(kHbmFactor, {{"factor", factor}, {"name", other}}));
+        if (std::max(run.recipe.problem.n, run.recipe.problem.nk) < 512) small_text(ui, ui.tr(kToySize));
     }
     ImGui::Dummy({1, ui.px(8)});
     const ImVec2 line = ImGui::GetCursorScreenPos();
@@ -215,22 +238,22 @@ void draw_traffic_panel(AppState& app) {
                                               u32(t.line));
     ImGui::Dummy({1, ui.px(4)});
 
-    ops_row(Str::flops_matmul, now.flops_matmul, all.flops_matmul, plain.flops_matmul);
-    ops_row(Str::flops_other, now.flops_other, all.flops_other, plain.flops_other);
-    ops_row(Str::exponentials, now.flops_exp, all.flops_exp, plain.flops_exp);
+    ops_row(kFlopsMatmul, now.flops_matmul, all.flops_matmul, plain.flops_matmul);
+    ops_row(kFlopsOther, now.flops_other, all.flops_other, plain.flops_other);
+    ops_row(kExponentials, now.flops_exp, all.flops_exp, plain.flops_exp);
     if (trace.sram_modelled) {
         if (all.barriers == 0) sram_rows();
         const std::int64_t resident = trace.resident(step).empty() ? 0 : trace.steps[step].sram_bytes;
-        bytes_row(Str::sram_in_use, resident, trace.sram_peak, of_plain(run.standard.sram_peak));
+        bytes_row(kSramInUse, resident, trace.sram_peak, of_plain(run.standard.sram_peak));
     } else {
-        count_row(ui, ui.tr(Str::sram), {"", "", ui.tr(Str::not_modelled)}, ui.fonts.small, u32(t.quiet));
+        count_row(ui, ui.tr(kSram), {"", "", ui.tr(kNotModelled)}, ui.fonts.small, u32(t.quiet));
     }
-    const auto memory_row = [&](Str label, std::int64_t own, std::int64_t theirs) {
+    const auto memory_row = [&](const Text& label, std::int64_t own, std::int64_t theirs) {
         count_row(ui, ui.tr(label), {"", short_bytes(own), run.plain ? short_bytes(theirs) : ""}, digits, u32(t.text));
     };
     const Memory &memory = trace.memory, &theirs = run.standard.memory;
-    memory_row(Str::memory_in_out, memory.inputs + memory.outputs, theirs.inputs + theirs.outputs);
-    memory_row(Str::extra_memory, memory.extra, theirs.extra);
+    memory_row(kMemoryInOut, memory.inputs + memory.outputs, theirs.inputs + theirs.outputs);
+    memory_row(kExtraMemory, memory.extra, theirs.extra);
     ImGui::PopStyleVar();
 }
 

@@ -1,4 +1,6 @@
 // The transport: buttons that move the cursor, and the timeline.
+#include "viz/panels/transport.h"
+
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -13,6 +15,28 @@
 namespace flashstep::viz {
 namespace {
 
+constexpr Text kStepOf{"step {step} of {steps}", "第 {step} 步，共 {steps} 步"};
+constexpr Text kInputsStep{"inputs, before line {line}", "初始输入，第 {line} 行之前"};
+constexpr Text kFirst{"To the first step", "回到第一步"};
+constexpr Text kLast{"To the last step", "跳到最后一步"};
+constexpr Text kPreviousLine{"Previous line", "上一行"};
+constexpr Text kNextLine{"Next line", "下一行"};
+constexpr Text kPreviousTile{"Previous tile", "上一个 tile"};
+constexpr Text kNextTile{"Next tile", "下一个 tile"};
+constexpr Text kPreviousRowBlock{"Previous row block", "上一个行块"};
+constexpr Text kNextRowBlock{"Next row block", "下一个行块"};
+constexpr Text kPlay{"Play", "播放"};
+constexpr Text kPause{"Pause", "暂停"};
+constexpr Text kSpeed{"Speed", "速度"};
+constexpr Text kBookmarkAdd{"Add a bookmark here", "在此处添加书签"};
+constexpr Text kBookmarkRemove{"Remove this bookmark", "删除此处的书签"};
+constexpr Text kFirstDivergence{"First difference", "第一处差异"};
+constexpr Text kOuterLoop{"outer loop", "外层循环"};
+constexpr Text kInnerLoop{"inner loop", "内层循环"};
+constexpr Text kLinesText{"lines", "代码行"};
+constexpr Text kHbmSoFar{"HBM bytes so far", "累计 HBM 字节数"};
+constexpr Text kNonFiniteMark{"First value that is not finite", "最早的非有限值"};
+
 constexpr double kLinesPerSecond = 2;  // at speed 1
 constexpr float kButtons = 9 * 32;
 constexpr float kOuter = 14, kInner = 14, kLines = 18, kCurve = 14, kGap = 2, kMarks = 8;
@@ -23,23 +47,22 @@ void draw_buttons(AppState& app, ImVec2 at) {
     const bool back = p && p->step() > 0, on = p && !p->at_end();
     const auto enabled = [](bool yes) { return yes ? Enabled::Yes : Enabled::No; };
     float x = at.x;
-    const auto button = [&](const char* id, Icon icon, Str tip, bool yes) {
+    const auto button = [&](const char* id, Icon icon, const Text& tip, bool yes) {
         ImGui::SetCursorScreenPos({x, at.y});
         x += ui.px(32);
         return icon_button(ui, id, icon, ui.tr(tip), enabled(yes));
     };
-    if (button("first", Icon::First, Str::first, back)) app.seek(p->first()), p->set_playing(false);
-    if (button("back_block", Icon::PreviousRow, Str::previous_row_block, back))
-        app.move(&Player::backward, Unit::Block);
-    if (button("back_tile", Icon::PreviousTile, Str::previous_tile, back)) app.move(&Player::backward, Unit::Tile);
-    if (button("back_line", Icon::PreviousLine, Str::previous_line, back)) app.move(&Player::backward, Unit::Line);
+    if (button("first", Icon::First, kFirst, back)) app.seek(p->first()), p->set_playing(false);
+    if (button("back_block", Icon::PreviousRow, kPreviousRowBlock, back)) app.move(&Player::backward, Unit::Block);
+    if (button("back_tile", Icon::PreviousTile, kPreviousTile, back)) app.move(&Player::backward, Unit::Tile);
+    if (button("back_line", Icon::PreviousLine, kPreviousLine, back)) app.move(&Player::backward, Unit::Line);
     const bool playing = p && p->playing();
-    if (button("play", playing ? Icon::Pause : Icon::Play, playing ? Str::pause : Str::play, p != nullptr))
+    if (button("play", playing ? Icon::Pause : Icon::Play, playing ? kPause : kPlay, p != nullptr))
         p->set_playing(!playing);
-    if (button("next_line", Icon::NextLine, Str::next_line, on)) app.move(&Player::forward, Unit::Line);
-    if (button("next_tile", Icon::NextTile, Str::next_tile, on)) app.move(&Player::forward, Unit::Tile);
-    if (button("next_block", Icon::NextRow, Str::next_row_block, on)) app.move(&Player::forward, Unit::Block);
-    if (button("last", Icon::Last, Str::last, on)) app.seek(p->last()), p->set_playing(false);
+    if (button("next_line", Icon::NextLine, kNextLine, on)) app.move(&Player::forward, Unit::Line);
+    if (button("next_tile", Icon::NextTile, kNextTile, on)) app.move(&Player::forward, Unit::Tile);
+    if (button("next_block", Icon::NextRow, kNextRowBlock, on)) app.move(&Player::forward, Unit::Block);
+    if (button("last", Icon::Last, kLast, on)) app.seek(p->last()), p->set_playing(false);
 }
 
 // The speed as 0.25x to 8x, and the bookmark of this step.
@@ -63,7 +86,7 @@ void draw_speed(AppState& app, ImVec2 at) {
             draw->AddRectFilled(corner, {corner.x + width, corner.y + height},
                                 u32(mix(t.ground, t.text, chosen ? 0.12f : 0.06f)), ui.px(4));
         if (over && begin_tip(ui)) {
-            ImGui::TextUnformatted(ui.tr(Str::speed));
+            ImGui::TextUnformatted(ui.tr(kSpeed));
             end_tip();
         }
         const ImVec2 size = text_size(ui.fonts.small, kLabels[k]);
@@ -73,7 +96,7 @@ void draw_speed(AppState& app, ImVec2 at) {
     ImGui::SetCursorScreenPos({at.x + ui.px(kButtons - 36), at.y - ui.px(2)});
     const bool marked = p && p->bookmarks().contains(p->step());
     if (icon_button(ui, "bookmark", marked ? Icon::BookmarkFilled : Icon::Bookmark,
-                    ui.tr(marked ? Str::bookmark_remove : Str::bookmark_add), p ? Enabled::Yes : Enabled::No))
+                    ui.tr(marked ? kBookmarkRemove : kBookmarkAdd), p ? Enabled::Yes : Enabled::No))
         p->toggle_bookmark();
 }
 
@@ -82,14 +105,14 @@ std::string position_text(const Ui& ui, const Player& p, int position) {
     const Step& step = p.trace().steps[p.step_at(position)];
     if (position == 0) {
         const int line = p.count() > 0 ? p.trace().steps[p.step_at(1)].line : 1;
-        return ui.tr(Str::inputs_step, {{"line", std::to_string(line)}});
+        return ui.tr(kInputsStep, {{"line", std::to_string(line)}});
     }
-    const char* comma = ui.language == Language::Chinese ? "，" : ", ";
-    std::string text = ui.tr(Str::step_of, {{"step", std::to_string(position)}, {"steps", std::to_string(p.count())}});
+    const char* comma = ui.tr(kComma);
+    std::string text = ui.tr(kStepOf, {{"step", std::to_string(position)}, {"steps", std::to_string(p.count())}});
     if (step.i >= 0) text += fmt::format("{}i={}", comma, step.i + 1);
     if (step.j >= 0) text += fmt::format("{}j={}", step.i >= 0 ? " " : comma, step.j + 1);
     if (step.w >= 0) text += fmt::format("{}warp {}", step.i >= 0 || step.j >= 0 ? " " : comma, step.w + 1);
-    return text + comma + ui.tr(Str::line_n, {{"line", std::to_string(step.line)}});
+    return text + comma + ui.tr(kLineN, {{"line", std::to_string(step.line)}});
 }
 
 // Where the timeline's parts stand on the screen.
@@ -279,9 +302,9 @@ void take_mouse(AppState& app, Timeline& line, const Place& place) {
     if (!begin_tip(ui)) return;
     ImGui::TextUnformatted(position_text(ui, *app.player, under).c_str());
     const bool different = app.run->first_difference >= 0 && app.player->step_at(under) == app.run->first_difference;
-    if (different) ImGui::TextUnformatted(ui.tr(Str::first_divergence));
-    if (app.player->step_at(under) == non_finite_step(*app.run)) ImGui::TextUnformatted(ui.tr(Str::non_finite_mark));
-    small_text(ui, ui.tr(Str::key_timeline));
+    if (different) ImGui::TextUnformatted(ui.tr(kFirstDivergence));
+    if (app.player->step_at(under) == non_finite_step(*app.run)) ImGui::TextUnformatted(ui.tr(kNonFiniteMark));
+    small_text(ui, ui.tr(kKeyTimeline));
     end_tip();
 }
 
@@ -292,7 +315,7 @@ void draw_bands(AppState& app, Timeline& line, ImVec2 at, float width) {
     ImDrawList* draw = ImGui::GetWindowDrawList();
     // What the bands are, in a column of their own.
     float label_w = 0;
-    const char* labels[] = {ui.tr(Str::outer_loop), ui.tr(Str::inner_loop), ui.tr(Str::lines), "HBM"};
+    const char* labels[] = {ui.tr(kOuterLoop), ui.tr(kInnerLoop), ui.tr(kLinesText), "HBM"};
     for (const char* label : labels) label_w = std::max(label_w, text_width(ui.fonts.small, label));
     Place place{};
     place.x0 = std::round(at.x + label_w + ui.px(8));
@@ -342,11 +365,12 @@ void draw_transport(AppState& app) {
     draw_speed(app, {at.x - ui.px(4), at.y + ui.px(56)});
     if (!app.player) return;
 
-    Timeline& line = frame_state(app).timeline;
-    const bool moved = frame_state(app).followed_step != app.player->step();
+    TransportState& state = own_state<TransportState>(app);
+    Timeline& line = state.timeline;
+    const bool moved = state.followed_step != app.player->step();
     line.prepare(*app.player, app.run);
     if (moved && !app.scrubbing) line.follow(app.player->position());
-    frame_state(app).followed_step = app.player->step();
+    state.followed_step = app.player->step();
 
     const Theme& t = ui.theme();
     ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -355,7 +379,7 @@ void draw_transport(AppState& app) {
     const std::string bytes = bytes_text(line.bytes(app.player->position()));
     float w = text_width(ui.fonts.number, bytes);
     draw_text_on(draw, ui.fonts.number, right - w, base, u32(t.text), bytes);
-    const char* label = ui.tr(Str::hbm_so_far);
+    const char* label = ui.tr(kHbmSoFar);
     w += ui.px(8) + text_width(ui.fonts.small, label);
     draw_text_on(draw, ui.fonts.small, right - w, base, u32(t.quiet), label);
     draw_bands(app, line, {x, at.y}, right - x);

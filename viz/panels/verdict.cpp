@@ -5,50 +5,65 @@
 #include <cmath>
 
 #include "lab/format.h"
+#include "lab/kernel_choice.h"
+#include "viz/panels/panels.h"
+#include "viz/panels/where.h"
 #include "viz/shell/frame.h"
 #include "viz/text/text.h"
-#include "viz/panels/where.h"
 
 namespace flashstep::viz {
+namespace {
+
+constexpr Text kKernelNone{"no kernel chosen", "未选择 kernel"};
+constexpr Text kMatchNotCompared{"not compared", "未对比"};
+constexpr Text kRunning{"Running {name}", "正在运行 {name}"};
+constexpr Text kRunningPercent{"Running {name}: {percent}%", "正在运行 {name}：{percent}%"};
+constexpr Text kCancel{"Cancel", "取消"};
+constexpr Text kKernelAbsent{"no kernel to compare", "没有可对比的 kernel"};
+constexpr Text kWhereRecordedOn{"recorded on {device}", "录制于 {device}"};
+constexpr Text kKernelDidNotRun{"kernel did not run", "kernel 未运行"};
+
+}  // namespace
 
 Verdicts verdict_of(const AppState& app) {
     const Ui& ui = app.ui;
     Verdicts v;
-    if (!app.run) return {BadgeKind::Neutral, ui.tr(Str::comparison), {}, ui.tr(Str::match_not_compared), {}};
+    if (!app.run)
+        return {BadgeKind::Neutral, std::string(panel_title(ui, "compare")), {}, ui.tr(kMatchNotCompared), {}};
     const Run& run = *app.run;
     if (!run.kernel_run) {
-        v.where = ui.tr(Str::comparison);
-        v.text = ui.tr(!run.recipe.kernel.empty()      ? Str::match_not_compared
-                       : has_kernel(run.algorithm->id) ? Str::kernel_none
-                                                       : Str::kernel_absent);
-        v.why = run.kernel_message;
+        v.where = panel_title(ui, "compare");
+        v.text = ui.tr(!run.recipe.kernel.empty()      ? kMatchNotCompared
+                       : has_kernel(run.algorithm->id) ? kKernelNone
+                                                       : kKernelAbsent);
+        v.why = ui.tr(run.kernel_message);
         if (run.kernel_failure == KernelFailure::Device || run.kernel_failure == KernelFailure::Recording) {
             v.kind = BadgeKind::Differs;
-            v.text = ui.tr(Str::kernel_did_not_run);
+            v.text = ui.tr(kKernelDidNotRun);
         }
         return v;
     }
     const KernelRun& kernel = *run.kernel_run;
     v.where = where_it_ran(ui, kernel);
-    if (kernel.where == Where::Host) v.where_short = ui.tr(Str::kernel_host_chosen);
-    if (kernel.where == Where::Recorded) v.where_short = ui.tr(Str::where_recorded_on, {{"device", kernel.device}});
+    if (kernel.where == Where::Host) v.where_short = ui.tr(kKernelHostChosen);
+    if (kernel.where == Where::Recorded) v.where_short = ui.tr(kWhereRecordedOn, {{"device", kernel.device}});
     const Comparison& c = *run.comparison;
     std::string result;
     switch (c.verdict) {
         case Verdict::Equal:
-            result = ui.tr(Str::match_ok, {{"error", error_text(c.worst_error)}});
+            result = ui.tr(kMatchOk, {{"error", error_text(c.worst_error)}});
             break;
         case Verdict::Different:
-            result = ui.tr(Str::match_differs);
+            result = ui.tr(kMatchDiffers);
             break;
         case Verdict::NonFinite:
-            result = ui.tr(Str::match_non_finite);
+            result = ui.tr(kMatchNonFinite);
             break;
     }
     v.kind = c.verdict == Verdict::Equal && c.bytes_equal ? BadgeKind::Ok : BadgeKind::Differs;
-    if (c.verdict == Verdict::Equal && !c.bytes_equal) result = ui.tr(Str::match_bytes_differ);
-    v.text = ui.tr(Str::comparison) + std::string(ui.language == Language::Chinese ? "：" : ": ") + result;
-    if (c.first) v.why = describe(*c.first, run.recipe.problem);
+    if (c.verdict == Verdict::Equal && !c.bytes_equal) result = ui.tr(kMatchBytesDiffer);
+    v.text = std::string(panel_title(ui, "compare")) + ui.tr(kColon) + result;
+    if (c.first) v.why = describe(*c.first, run.recipe.problem, ui.language);
     return v;
 }
 
@@ -64,7 +79,7 @@ void draw_verdict(AppState& app, const Verdicts& v, float width) {
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ui.px(40), right = at.x + width - ui.px(8);
-    if (ImGui::InvisibleButton("verdict", {width, height})) toggle_focus(app, Panel::Compare);
+    if (ImGui::InvisibleButton("verdict", {width, height})) toggle_focus(app, *find_panel("compare"));
     const bool over = ImGui::IsItemHovered();
     if (over) draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.raised), ui.px(4));
     // What does not fit is said shorter before it is cut; the comparison says it in full.
@@ -97,9 +112,9 @@ void draw_progress(AppState& app, float width) {
     const Recipe& recipe = app.session.recipe();
     const std::string& name = progress > 0 && !recipe.kernel.empty() ? recipe.kernel : recipe.algorithm;
     const std::string text =
-        progress > 0 ? ui.tr(Str::running_percent,
-                             {{"name", name}, {"percent", std::to_string(static_cast<int>(progress * 100))}})
-                     : ui.tr(Str::running, {{"name", name}});
+        progress > 0
+            ? ui.tr(kRunningPercent, {{"name", name}, {"percent", std::to_string(static_cast<int>(progress * 100))}})
+            : ui.tr(kRunning, {{"name", name}});
     const float room = width - ui.px(44);
     draw_text_on(draw, ui.fonts.small, at.x + ui.px(8), at.y + ui.px(18), u32(t.quiet),
                  fitted(ui.fonts.small, text, room));
@@ -113,7 +128,7 @@ void draw_progress(AppState& app, float width) {
         draw->AddRectFilled({x, y}, {x + w, y + ui.px(4)}, u32(t.text), ui.px(2));
     }
     ImGui::SetCursorScreenPos({at.x + width - ui.px(36), at.y + ui.px(4)});
-    if (icon_button(ui, "cancel", Icon::Close, ui.tr(Str::cancel))) app.session.cancel();
+    if (icon_button(ui, "cancel", Icon::Close, ui.tr(kCancel))) app.session.cancel();
 }
 
 }  // namespace flashstep::viz

@@ -5,15 +5,39 @@
 #include <iterator>
 
 #include "gpu/launch.h"
-#include "viz/shell/frame.h"
 #include "viz/text/kernel_source.h"
 
 namespace flashstep::viz {
 namespace {
 
+constexpr Text kKernelHost{"kernel on this CPU (no GPU found)", "在本机 CPU 上运行的 kernel（未找到 GPU）"};
+constexpr Text kKernelLive{"live: {device}", "实时运行：{device}"};
+constexpr Text kKernelRecorded{"recorded on {device}, {date}", "录制于 {device}，{date}"};
+constexpr Text kWhereCpu{"this CPU", "本机 CPU"};
+constexpr Text kWhereCpuNote{"the executor checks every access", "由执行器检查每次访存"};
+constexpr Text kWhereGpu{"GPU", "GPU"};
+constexpr Text kWhereGpuLive{"live", "实时运行"};
+constexpr Text kWhereNotBuilt{"this build has no CUDA back end", "此构建不含 CUDA 后端"};
+constexpr Text kWhereRecording{"recording", "录制结果"};
+constexpr Text kWhereRecordingOn{"recording: {device}", "录制结果：{device}"};
+constexpr Text kWhereNoRecording{"no recording of this problem", "当前问题没有录制结果"};
+constexpr Text kTargetsFrom{"sm_{target} and later", "sm_{target} 及以上"};
+constexpr Text kTargetsWhy{" ({why})", "（{why}）"};
+constexpr Text kTargetsShared{"shared memory", "shared memory 容量"};
+
+// What a recording says of itself.
+struct RecordingLabel {
+    const char* bytes;  // of which recording
+    std::string device, date;
+    Sentence error;  // why it cannot be shown; empty: it can
+};
+struct RecordingLabels {
+    std::vector<RecordingLabel> known;
+};
+
 // Device and day stand in the file, which is read once. A damaged one has its error.
 const RecordingLabel& label_of(AppState& app, const Recording& recording) {
-    std::vector<RecordingLabel>& labels = frame_state(app).recording_labels;
+    std::vector<RecordingLabel>& labels = own_state<RecordingLabels>(app).known;
     const auto known = std::ranges::find(labels, recording.bytes.data(), &RecordingLabel::bytes);
     if (known != labels.end()) return *known;
     RecordingLabel label{recording.bytes.data(), std::string(recording.device), {}, {}};
@@ -21,28 +45,28 @@ const RecordingLabel& label_of(AppState& app, const Recording& recording) {
         const KernelRun run = read_recording(recording);
         label.device = run.device;
         label.date = run.date;
-    } catch (const std::exception& error) { label.error = error.what(); }
+    } catch (const Error& error) { label.error = error.message(); }
     labels.push_back(std::move(label));
     return labels.back();
 }
 
 RunPlace gpu_place(const Ui& ui, const Recipe& recipe) {
     const gpu::DeviceStatus& device = this_device();
-    RunPlace place{.where = Where::LiveCuda, .title = ui.tr(Str::where_gpu), .note = {}};
+    RunPlace place{.where = Where::LiveCuda, .title = ui.tr(kWhereGpu), .note = {}};
     place.current = recipe.where == Where::LiveCuda;
     place.available = device.available;
     if (!device.available) {
-        place.note = device.built ? device.message : std::string(ui.tr(Str::where_not_built));
+        place.note = device.built ? ui.tr(device.message) : std::string(ui.tr(kWhereNotBuilt));
         return place;
     }
     place.title = device.name;
-    place.note = ui.tr(Str::where_gpu_live);
+    place.note = ui.tr(kWhereGpuLive);
     const gpu::KernelInfo* kernel = gpu::find_kernel(recipe.kernel);
     try {
         if (kernel) gpu::check_device(*kernel, recipe.problem.dtype, device);
     } catch (const Error& error) {
         place.available = false;
-        place.note = error.what();
+        place.note = ui.tr(error.message());
     }
     return place;
 }
@@ -50,19 +74,19 @@ RunPlace gpu_place(const Ui& ui, const Recipe& recipe) {
 RunPlace recording_place(AppState& app, const Recording& recording, const Recipe& recipe) {
     const RecordingLabel& label = label_of(app, recording);
     RunPlace place{.where = Where::Recorded, .recording = recording, .title = {}, .note = label.date};
-    place.title = app.ui.tr(Str::where_recording_on, {{"device", label.device}});
+    place.title = app.ui.tr(kWhereRecordingOn, {{"device", label.device}});
     place.current = recipe.where == Where::Recorded && recipe.recording.bytes.data() == recording.bytes.data();
     if (!label.error.empty()) {
         place.available = false;
-        place.note = label.error;
+        place.note = app.ui.tr(label.error);
     }
     return place;
 }
 
 // Every architecture that any kernel is there for, in order.
-const std::vector<int>& known_targets() {
-    static const std::vector<int> known = [] {
-        std::vector<int> all;
+const std::vector<gpu::Target>& known_targets() {
+    static const std::vector<gpu::Target> known = [] {
+        std::vector<gpu::Target> all;
         for (const gpu::KernelInfo& kernel : gpu::kernels())
             all.insert(all.end(), kernel.targets.begin(), kernel.targets.end());
         std::ranges::sort(all);
@@ -73,7 +97,7 @@ const std::vector<int>& known_targets() {
 }
 
 // Whether the kernel's largest tiles are more than a block of an architecture can have on chip.
-bool too_large_for(const gpu::KernelInfo& kernel, DType dtype, int target) {
+bool too_large_for(const gpu::KernelInfo& kernel, DType dtype, gpu::Target target) {
     if (kernel.head_dims.empty() || kernel.br == 0) return false;  // its blocks are chosen to fit
     Problem problem;
     problem.d = problem.dv = kernel.head_dims.back();
@@ -93,15 +117,15 @@ std::vector<RunPlace> run_places(AppState& app) {
     const Ui& ui = app.ui;
     const Recipe& recipe = app.session.recipe();
     std::vector<RunPlace> places;
-    places.push_back({.where = Where::Host, .title = ui.tr(Str::where_cpu), .note = ui.tr(Str::where_cpu_note)});
+    places.push_back({.where = Where::Host, .title = ui.tr(kWhereCpu), .note = ui.tr(kWhereCpuNote)});
     places.back().current = recipe.where == Where::Host;
     places.push_back(gpu_place(ui, recipe));
     for (const Recording& recording : app.session.recordings)
         if (is_recording_of(recording, recipe)) places.push_back(recording_place(app, recording, recipe));
     if (places.size() == 2)
         places.push_back({.where = Where::Recorded,
-                          .title = ui.tr(Str::where_recording),
-                          .note = ui.tr(Str::where_no_recording),
+                          .title = ui.tr(kWhereRecording),
+                          .note = ui.tr(kWhereNoRecording),
                           .available = false});
     return places;
 }
@@ -121,25 +145,25 @@ void choose_this_cpu(AppState& app) {
 std::string where_it_ran(const Ui& ui, const KernelRun& run) {
     switch (run.where) {
         case Where::LiveCuda:
-            return ui.tr(Str::kernel_live, {{"device", run.device}});
+            return ui.tr(kKernelLive, {{"device", run.device}});
         case Where::Recorded:
-            return ui.tr(Str::kernel_recorded, {{"device", run.device}, {"date", run.date}});
+            return ui.tr(kKernelRecorded, {{"device", run.device}, {"date", run.date}});
         case Where::Host:
             break;
     }
-    return ui.tr(this_device().available ? Str::kernel_host_chosen : Str::kernel_host);
+    return ui.tr(this_device().available ? kKernelHostChosen : kKernelHost);
 }
 
 std::string targets_text(const Ui& ui, const gpu::KernelInfo& kernel, DType dtype) {
-    const std::vector<int> targets = gpu::targets_of(kernel, dtype);
+    const std::vector<gpu::Target> targets = gpu::targets_of(kernel, dtype);
     if (targets.empty()) return {};
-    const std::vector<int>& known = known_targets();
+    const std::vector<gpu::Target>& known = known_targets();
     const auto first = std::ranges::find(known, targets.front());
     std::string text;
     if (std::equal(targets.begin(), targets.end(), first, known.end())) {
-        text = ui.tr(Str::targets_from, {{"target", std::to_string(targets.front())}});
+        text = ui.tr(kTargetsFrom, {{"target", gpu::text(targets.front())}});
     } else {
-        for (const int target : targets) text += (text.empty() ? "sm_" : ", sm_") + std::to_string(target);
+        text = gpu::text(targets);
     }
     if (first == known.begin()) return text;
     // Why not on older ones.
@@ -149,8 +173,8 @@ std::string targets_text(const Ui& ui, const gpu::KernelInfo& kernel, DType dtyp
     else if (kernel_source(kernel.id).find("cp_async") != std::string_view::npos)
         why = "cp.async";
     else if (too_large_for(kernel, dtype, *std::prev(first)))
-        why = ui.tr(Str::targets_shared);
-    return why.empty() ? text : text + ui.tr(Str::targets_why, {{"why", why}});
+        why = ui.tr(kTargetsShared);
+    return why.empty() ? text : text + ui.tr(kTargetsWhy, {{"why", why}});
 }
 
 }  // namespace flashstep::viz

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "viz/shell/frame.h"
+#include "viz/shell/lesson_walk.h"
 #include "viz/shell/platform.h"
 #include "viz/shell/start.h"
 
@@ -16,6 +17,8 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 
 // True while the next frame will look different although nobody does anything.
 bool moving(AppState& app) {
+    const LessonWalk* walk = lesson_walk(app);
+    if (walk && walk->travel_to >= 0) return true;
     return (app.player && (app.player->playing() || app.motion() < 1)) || app.session.busy() || app.ui.hot.changed();
 }
 
@@ -33,7 +36,7 @@ void window_frame(AppState& app, Window& window, Ui& ui, double now) {
 bool display_available() { return Window::available(); }
 
 int run_app(const StartState& start) {
-    Window window({.texts = font_texts()});
+    Window window({});
     AppState app;
     app.session.on_finished = [] { Window::wake(); };
     open_start(app, start);
@@ -53,7 +56,7 @@ int run_app(const StartState& start) {
 }
 
 void write_shot(const StartState& start, int width, int height, const std::string& file) {
-    Window window({.width = width, .height = height, .visible = Visible::No, .scale = 1, .texts = font_texts()});
+    Window window({.width = width, .height = height, .visible = Visible::No, .scale = 1});
     AppState app;
     app.ui.reduce_motion = true;  // everything at rest
     open_start(app, start);
@@ -62,7 +65,7 @@ void write_shot(const StartState& start, int width, int height, const std::strin
         app.update(0);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (!app.player) throw Error("there is nothing to show: " + app.session.error());
+    if (!app.player) throw Error("there is nothing to show: " + app.session.error().en);
     if (start.step > app.player->count())
         throw Error("--step is " + std::to_string(start.step) + ", but the walk has " +
                     std::to_string(app.player->count()) + " steps");

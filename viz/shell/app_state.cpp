@@ -3,21 +3,13 @@
 
 #include <algorithm>
 
+#include "viz/shell/lesson_walk.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
 
 constexpr double kTravelSeconds = 0.25;
-
-// The resolved text of a lesson: its numbers come from its own preset, whatever is being shown.
-std::string lesson_text_of(const Lesson& lesson, Language language) {
-    const Preset* preset = find_preset(lesson.preset);
-    if (!preset) throw Error("the lesson names no preset");
-    const Algorithm* algorithm = find_algorithm(preset->algorithm);
-    const Trace trace = record(*algorithm, preset->problem, preset->inputs(preset->problem));
-    return resolve_text(lesson.text[static_cast<int>(language)], trace);
-}
 
 }  // namespace
 
@@ -49,36 +41,31 @@ void AppState::update(double now) {
     const int before = player->step();
     player->tick(elapsed);
     if (player->step() != before) step_time = now;
+    follow_lesson(*this);
 }
 
 void AppState::open_lesson(const Lesson& which) {
     lesson = &which;
-    lesson_text = lesson_text_of(which, ui.language);
-    if (const Preset* own = find_preset(which.preset)) open_preset(*own);
+    preset = which.scenes.front().preset;
+    go_to_beat(*this, lesson_walk(*this)->beat);
 }
 
 void AppState::open_preset(const Preset& which, const Fault* fault) {
-    if (lesson && lesson->preset != which.id) {
-        lesson = nullptr;
-        lesson_text.clear();
-    }
+    if (lesson && lesson->scenes.front().preset != &which) lesson = nullptr;
+    show_preset(which, fault);
+}
+
+void AppState::show_preset(const Preset& which, const Fault* fault) {
     selected.reset();
     preset = &which;
-    Recipe recipe{.algorithm = std::string(which.algorithm),
-                  .kernel = std::string(which.kernel),
-                  .fault = fault ? std::string(fault->id) : std::string(),
-                  .problem = which.problem,
-                  .inputs = which.inputs(which.problem),
-                  .where = session.recipe().where,
-                  .recording = session.recipe().recording};
+    show(recipe_of(which, {.fault = fault ? fault->id : std::string_view()}));
+}
+
+void AppState::show(Recipe recipe) {
+    recipe.where = session.recipe().where, recipe.recording = session.recipe().recording;
     for (const Recording& other : session.recordings)  // the same device's
         if (other.device == recipe.recording.device && is_recording_of(other, recipe)) recipe.recording = other;
     session.request(std::move(recipe));
-}
-
-void AppState::set_language(Language language) {
-    ui.language = language;
-    if (lesson) lesson_text = lesson_text_of(*lesson, language);
 }
 
 void AppState::seek(int step) {

@@ -5,10 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "lessons/lessons.h"
-#include "lab/presets.h"
 #include "lab/player.h"
+#include "lab/presets.h"
 #include "lab/session.h"
+#include "lessons/lessons.h"
+#include "viz/shell/own_states.h"
 #include "viz/shell/ui.h"
 
 namespace flashstep::viz {
@@ -20,11 +21,7 @@ struct CellRef {
     bool operator==(const CellRef&) const = default;
 };
 
-struct FrameState;
-
 enum class SourceView { PseudoCode, Cuda };
-
-struct PanelCache;  // viz/panel_cache.h: what the panels keep from frame to frame
 
 struct AppState {
     Ui ui;
@@ -32,42 +29,48 @@ struct AppState {
     std::shared_ptr<const Run> run;  // what `player` points into
     std::unique_ptr<Player> player;  // null before the first run is ready
     const Lesson* lesson = nullptr;
-    std::string lesson_text;         // resolved against the lesson's own trace
     std::optional<CellRef> selected, hovered;
     SourceView source_view = SourceView::PseudoCode;
-    double time = 0;                 // seconds since start
-    double step_time = 0;            // when the cursor last moved
-    bool scrubbing = false;          // arrows are drawn at rest
+    double time = 0;         // seconds since start
+    double step_time = 0;    // when the cursor last moved
+    bool scrubbing = false;  // arrows are drawn at rest
     bool help_open = false, picker_open = false, inputs_open = false;
     float zoom = 1;
-    const Preset* preset = nullptr;     // what was opened last, to go back to
-    std::shared_ptr<FrameState> frame;  // what the frame keeps for itself (frame.h)
-    std::shared_ptr<PanelCache> panels;  // made by the first panel that needs it (panel_cache.h)
+    const Preset* preset = nullptr;  // what was opened last, to go back to
+    OwnStates states;                // what the frame and each panel keep for themselves
 
     // 0..1 of the movement that belongs to the current step: 1 at rest (scrubbing, reduced motion, jumps).
     float motion() const;
     // Takes a finished run over and keeps the cursor at the same place where it can. Call once per frame.
     void update(double now);
     void open_lesson(const Lesson& lesson);
-    void open_preset(const Preset& preset, const Fault* fault = nullptr);  // with a mistake in its algorithm
-    void set_language(Language language);
+    // With a mistake in its algorithm. Leaves a lesson that is about another one.
+    void open_preset(const Preset& preset, const Fault* fault = nullptr);
+    // Shows it, and leaves the lesson open beside it.
+    void show_preset(const Preset& preset, const Fault* fault = nullptr);
+    // Asks for it where kernels run now: with a recording of it, if the one that is shown is of a device that has one.
+    void show(Recipe recipe);
     // Moves of the cursor that start the movement of what moved; by hand, so that playing stops.
     void seek(int step);
     void move(void (Player::*how)(Unit), Unit unit);  // app.move(&Player::forward, Unit::Tile)
 };
 
-// One function per panel. Each draws into the current ImGui child window and uses all of it.
-void draw_top_bar(AppState& app);        // lesson, algorithm, problem, kernel, language, theme; verdict at the right
-void draw_lesson_panel(AppState& app);   // text with live formulas, links, questions
-void draw_source_panel(AppState& app);   // pseudo-code with the current line | CUDA source
-void draw_memory_panel(AppState& app);   // HBM shelf, SRAM bench, arrows
-void draw_score_map(AppState& app);      // N x N tiles: done, now, to come, skipped
-void draw_explain_panel(AppState& app);  // the selected cell's formula with numbers
-void draw_traffic_panel(AppState& app);  // HBM by tensor, SRAM, FLOPs, memory, beside standard attention
-void draw_compare_panel(AppState& app);  // CPU against kernel per tensor, first difference
-void draw_transport(AppState& app);      // buttons, timeline, speed
-void draw_inputs_popup(AppState& app);   // sizes, blocks, scale, seed, mask, cells of Q, K, V
-void draw_frame(AppState& app);          // the whole window: lays the panels out
-void handle_keys(AppState& app);
+// State of one file, kept from frame to frame: a struct of that file, made when it is first asked for.
+template <class State>
+State& own_state(AppState& app) {
+    return app.states.get<State>();
+}
+
+// Likewise of what follows from the run that is shown, made anew when another one is.
+template <class State>
+State& run_state(AppState& app) {
+    struct OfRun {
+        std::shared_ptr<const Run> run;  // held, so that no other run can have its address
+        State state;
+    };
+    OfRun& kept = app.states.get<OfRun>();
+    if (kept.run != app.run) kept = {app.run, State()};
+    return kept.state;
+}
 
 }  // namespace flashstep::viz

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -31,9 +30,7 @@ void wait_for_run(AppState& app) {
 }  // namespace
 
 double frame_milliseconds(int frames) {
-    const std::vector<std::string> texts = font_texts();
-    const std::vector<std::string_view> views(texts.begin(), texts.end());
-    Headless headless(1280, 720, 1, views);
+    Headless headless;
     AppState app;
     open_start(app, {.lesson = "", .preset = "n64", .algorithm = {}, .kernel = {}, .problem = {}, .inputs = {}});
     wait_for_run(app);
@@ -54,11 +51,9 @@ double frame_milliseconds(int frames) {
 
 double start_milliseconds() {
     const auto start = std::chrono::steady_clock::now();
-    const std::vector<std::string> texts = font_texts();
-    const std::vector<std::string_view> views(texts.begin(), texts.end());
     AppState app;
     open_start(app, {});  // runs while the fonts are baked
-    Headless headless(1280, 720, 1, views);
+    Headless headless;
     take_ui(app, headless.ui);
     wait_for_run(app);
     double now = 0;

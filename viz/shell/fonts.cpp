@@ -9,8 +9,8 @@
 #include <fstream>
 #include <map>
 
+#include "viz/text/characters.h"
 #include "viz/text/math_glyphs.h"
-#include "viz/text/strings.h"
 
 namespace flashstep::viz {
 namespace {
@@ -96,27 +96,19 @@ struct Ranges {
     const ImWchar *latin = nullptr, *cjk = nullptr;
 };
 
-Ranges make_ranges(FileBytes& bytes, std::span<const std::string_view> texts) {
+Ranges make_ranges(FileBytes& bytes) {
     static constexpr ImWchar kBasic[] = {0x0020, 0x00FF, 0x0391, 0x03C9, 0};
     ImFontGlyphRangesBuilder latin, cjk;
     latin.AddRanges(kBasic);
     latin.AddText(kMathText);
-    const auto add = [&](std::string_view text) {
-        const char *p = text.data(), *end = p + text.size();
-        while (p < end) {
-            const auto lead = static_cast<unsigned char>(*p);
-            const int n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-            if (n == 3 && end - p >= 3) {
-                const unsigned c = (lead & 0x0Fu) << 12 | (static_cast<unsigned char>(p[1]) & 0x3Fu) << 6 |
-                                   (static_cast<unsigned char>(p[2]) & 0x3Fu);
-                (is_cjk(c) ? cjk : latin).AddChar(static_cast<ImWchar>(c));
-            }
-            p += n;
-        }
-    };
-    for (const StrEntry& entry : kChinese) add(entry.text);
-    for (const std::string_view text : texts) add(text);
-    add("，。：；、？（）《》“”");
+    const std::string_view texts = text_characters();  // each of three bytes
+    for (std::size_t k = 0; k + 2 < texts.size(); k += 3) {
+        const auto bits = [&](std::size_t byte, unsigned mask) {
+            return static_cast<unsigned char>(texts[k + byte]) & mask;
+        };
+        const unsigned c = bits(0, 0x0F) << 12 | bits(1, 0x3F) << 6 | bits(2, 0x3F);
+        (is_cjk(c) ? cjk : latin).AddChar(static_cast<ImWchar>(c));
+    }
     bytes.ranges.resize(2);
     latin.BuildRanges(&bytes.ranges[0]);
     cjk.BuildRanges(&bytes.ranges[1]);
@@ -172,12 +164,12 @@ int Fonts::math_size(float design_px) {
     return best;
 }
 
-Fonts build_fonts(ImFontAtlas& atlas, float scale, std::span<const std::string_view> texts, const FontFiles& files) {
+Fonts build_fonts(ImFontAtlas& atlas, float scale, const FontFiles& files) {
     Fonts f;
     f.scale = scale;
     auto bytes = std::make_shared<FileBytes>();
     f.glyphs = {bytes, &bytes->math};
-    const Ranges ranges = make_ranges(*bytes, texts);
+    const Ranges ranges = make_ranges(*bytes);
     atlas.Clear();
     atlas.Flags |= ImFontAtlasFlags_NoMouseCursors;
 #if IMGUI_VERSION_NUM < 19200
@@ -200,8 +192,8 @@ Fonts build_fonts(ImFontAtlas& atlas, float scale, std::span<const std::string_v
     };
     const FontFile& bold = files.sans_bold.path.empty() ? files.sans : files.sans_bold;
     const FontFile& cjk_bold = files.cjk_bold.path.empty() ? files.cjk : files.cjk_bold;
-    f.body = text_font(files.sans, files.cjk, 16);
-    f.bold = text_font(bold, cjk_bold, 16);
+    f.body = text_font(files.sans, files.cjk, kBodyPixels);
+    f.bold = text_font(bold, cjk_bold, kBodyPixels);
     f.small = text_font(files.sans, files.cjk, 13);
     f.heading = text_font(bold, cjk_bold, 20);
     f.number = text_font(files.mono, files.cjk, 15);

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +24,7 @@ FontFiles find_fonts();  // through fontconfig
 
 class MathGlyphs;
 enum class MathFace { Roman, Italic };
+constexpr float kBodyPixels = 16;
 constexpr int kMathSizes = 5;
 constexpr std::array<float, kMathSizes> kMathPixels = {10, 12, 14, 17, 20};
 
@@ -47,10 +47,8 @@ struct Fonts {
 };
 
 // Clears `atlas` and builds it: Latin-1, Greek and the math characters, and of CJK only the characters that occur in
-// the interface's own texts and in `texts` (lesson texts). Falls back to what is there, in the end to ImGui's own font.
-Fonts build_fonts(ImFontAtlas& atlas, float scale, std::span<const std::string_view> texts, const FontFiles& files);
-inline Fonts build_fonts(ImFontAtlas& atlas, float scale, std::span<const std::string_view> texts = {}) {
-    return build_fonts(atlas, scale, texts, find_fonts());
-}
+// the sources (viz/text/characters.h). Falls back to what is there, in the end to ImGui's own font.
+Fonts build_fonts(ImFontAtlas& atlas, float scale, const FontFiles& files);
+inline Fonts build_fonts(ImFontAtlas& atlas, float scale) { return build_fonts(atlas, scale, find_fonts()); }
 
 }  // namespace flashstep::viz

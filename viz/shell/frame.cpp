@@ -7,11 +7,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.h"
+#include "viz/panels/panels.h"
 #include "viz/text/text.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
 namespace {
+
+constexpr Text kCancelled{"Cancelled. The last result is still shown.", "已取消，仍显示上一次的结果。"};
+constexpr Text kWindowSmall{"The window is too small. Make it at least {width} × {height}.",
+                            "窗口太小，请放大到至少 {width} × {height}。"};
 
 using Draw = void (*)(AppState&);
 enum class Scroll { No, Yes };
@@ -34,20 +40,23 @@ void place(AppState& app, const char* id, const Box& box, Draw draw, ImVec2 padd
     ImGui::EndChild();
 }
 
-struct Placed {
-    const char* id;
-    Draw draw;
-};
-constexpr Placed kPlaced[kPanels] = {
-    {"lesson", draw_lesson_panel},   {"source", draw_source_panel},   {"memory", draw_memory_panel},
-    {"explain", draw_explain_panel}, {"traffic", draw_traffic_panel}, {"compare", draw_compare_panel},
-};
+// Panels that have nothing to show.
+std::vector<std::string_view> empty_panels(const AppState& app) {
+    std::vector<std::string_view> ids;
+    for (const Panel& panel : panels())
+        if (panel.filled && !panel.filled(app)) ids.push_back(panel.id);
+    return ids;
+}
+
+const Panel& panel_named(std::string_view id) {
+    const Panel* panel = find_panel(id);
+    if (!panel) throw Error("a layout names the panel " + std::string(id) + ", which there is not");
+    return *panel;
+}
 
 // What is to be said about the session: an error, or a warning about the inputs. Empty: nothing.
 std::string notice_text(const AppState& app) {
-    if (!app.session.error().empty())
-        return app.session.error() == "cancelled" ? app.ui.tr(Str::cancelled) : app.session.error();
-    return {};
+    return app.session.error().en == "cancelled" ? app.ui.tr(kCancelled) : app.ui.tr(app.session.error());
 }
 
 float notice_height(AppState& app, float width, std::string_view text) {
@@ -69,43 +78,32 @@ void draw_notice(AppState& app, const Box& box, const std::string& text) {
     draw->AddText(font, font->FontSize, {left, std::round(box.y + ui.px(10))}, u32(t.text), text.data(),
                   text.data() + text.size(), wrap);
     ImGui::SetCursorScreenPos({box.right() - ui.px(44), box.y + ui.px(4)});
-    if (icon_button(ui, "dismiss", Icon::Close, ui.tr(Str::dismiss))) app.session.dismiss_error();
+    if (icon_button(ui, "dismiss", Icon::Close, ui.tr(kDismiss))) app.session.dismiss_error();
 }
 
-void draw_separators(AppState& app, const FrameLayout& l, float top) {
-    const Theme& t = app.ui.theme();
-    const ImU32 color = u32(t.line);
-    const float line = std::max(1.0f, std::round(app.ui.scale));
+void draw_separators(AppState& app, const FrameLayout& l) {
+    const ImU32 color = u32(app.ui.theme().line);
+    const float line = separator(app.ui.scale);
     ImDrawList* draw = ImGui::GetWindowDrawList();
-    const auto fill = [&](float x0, float y0, float x1, float y1) { draw->AddRectFilled({x0, y0}, {x1, y1}, color); };
-    const float width = l.top.w, bottom = l.transport.y;
-    fill(0, l.top.bottom(), width, l.top.bottom() + line);
-    fill(0, bottom - line, width, bottom);
-    const auto box = [&](Panel p) { return l.panel[static_cast<int>(p)]; };
-    if (l.score_map.w > 0) fill(l.score_map.right(), l.score_map.y, l.score_map.right() + line, l.score_map.bottom());
-    if (box(Panel::Memory).w < 1 || box(Panel::Lesson).w < 1) return;  // one panel alone
-    fill(box(Panel::Lesson).right(), top, box(Panel::Lesson).right() + line, bottom);
-    fill(box(Panel::Memory).right(), top, box(Panel::Memory).right() + line, bottom);
-    for (Panel p : {Panel::Lesson, Panel::Memory, Panel::Traffic})
-        fill(box(p).x, box(p).bottom(), box(p).right(), box(p).bottom() + line);
+    const auto fill = [&](const Box& box) { draw->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, color); };
+    fill({0, l.top.bottom(), l.top.w, line});
+    fill({0, l.transport.y - line, l.top.w, line});
+    for (const Box& box : l.panels.separators) fill(box);
 }
 
 void draw_too_small(AppState& app) {
     const auto number = [](float x) { return std::to_string(static_cast<int>(x)); };
-    empty_state(app.ui, app.ui.tr(Str::window_small, {{"width", number(kLeastWidth * app.ui.scale)},
-                                                      {"height", number(kLeastHeight * app.ui.scale)}}));
+    empty_state(app.ui, app.ui.tr(kWindowSmall, {{"width", number(kLeastWidth * app.ui.scale)},
+                                                 {"height", number(kLeastHeight * app.ui.scale)}}));
 }
 
 }  // namespace
 
-FrameState& frame_state(AppState& app) {
-    if (!app.frame) app.frame = std::make_shared<FrameState>();
-    return *app.frame;
-}
+FrameState& frame_state(AppState& app) { return own_state<FrameState>(app); }
 
-void toggle_focus(AppState& app, Panel panel) {
-    std::optional<Panel>& focus = frame_state(app).focus;
-    focus = focus == panel ? std::nullopt : std::optional(panel);
+void toggle_focus(AppState& app, const Panel& panel) {
+    const Panel*& focus = frame_state(app).focus;
+    focus = focus == &panel ? nullptr : &panel;
 }
 
 void draw_frame(AppState& app) {
@@ -127,7 +125,8 @@ void draw_frame(AppState& app) {
 
     const std::string notice = notice_text(app);
     const float notice_h = notice_height(app, size.x, notice);
-    const FrameLayout l = frame_layout(size, ui.scale, notice_h, app.lesson != nullptr, state.focus);
+    const Area arrangement = state.focus ? alone(state.focus->id) : state.layout->whole;
+    const FrameLayout l = frame_layout(size, ui.scale, notice_h, arrangement, empty_panels(app));
     if (l.too_small) {
         draw_too_small(app);
         ImGui::End();
@@ -136,12 +135,10 @@ void draw_frame(AppState& app) {
     const Theme& t = ui.theme();
     const ImVec2 padding(ui.px(12), ui.px(12));
     place(app, "top", l.top, draw_top_bar, {ui.px(12), ui.px(8)}, t.ground, Scroll::No);
-    const float line = std::max(1.0f, std::round(ui.scale)), below_top = l.top.bottom() + line;
-    if (!notice.empty()) draw_notice(app, {0, below_top, size.x, notice_h}, notice);
-    for (int k = 0; k < kPanels; ++k) place(app, kPlaced[k].id, l.panel[k], kPlaced[k].draw, padding, t.panel);
-    place(app, "map", l.score_map, draw_score_map, padding, t.panel);
+    if (!notice.empty()) draw_notice(app, {0, l.top.bottom() + separator(ui.scale), size.x, notice_h}, notice);
+    for (const auto& [id, box] : l.panels.panels) place(app, id.data(), box, panel_named(id).draw, padding, t.panel);
     place(app, "transport", l.transport, draw_transport, {ui.px(12), ui.px(8)}, t.ground, Scroll::No);
-    draw_separators(app, l, below_top + notice_h);
+    draw_separators(app, l);
     if (!app.inputs_open && !app.help_open && !app.picker_open && !state.overlay.empty()) {
         ImGui::ClosePopupToLevel(0, true);
         state.overlay.clear();

@@ -5,8 +5,7 @@
 
 namespace flashstep::viz {
 
-Headless::Headless(float width, float height, float scale, std::span<const std::string_view> texts)
-    : context_(nullptr), previous_(ImGui::GetCurrentContext()) {
+Headless::Headless(float width, float height, float scale) : context_(nullptr), previous_(ImGui::GetCurrentContext()) {
     context_ = ImGui::CreateContext();
     ImGui::SetCurrentContext(context_);
     ImGuiIO& io = ImGui::GetIO();
@@ -14,7 +13,7 @@ Headless::Headless(float width, float height, float scale, std::span<const std::
     io.LogFilename = nullptr;
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     ui.scale = scale;
-    ui.fonts = build_fonts(*io.Fonts, scale, texts);
+    ui.fonts = build_fonts(*io.Fonts, scale);
     io.FontDefault = ui.fonts.body;
     unsigned char* pixels = nullptr;
     int w = 0, h = 0;

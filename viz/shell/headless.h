@@ -2,8 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
-#include <string_view>
 
 #include "viz/shell/input.h"
 #include "viz/shell/ui.h"
@@ -15,9 +13,8 @@ namespace flashstep::viz {
 
 class Headless {
   public:
-    // Builds the fonts; `texts` as for build_fonts(). One Headless at a time in a thread.
-    explicit Headless(float width = 1280, float height = 720, float scale = 1,
-                      std::span<const std::string_view> texts = {});
+    // Builds the fonts. One Headless at a time in a thread.
+    explicit Headless(float width = 1280, float height = 720, float scale = 1);
     ~Headless();
     Headless(const Headless&) = delete;
     Headless& operator=(const Headless&) = delete;

@@ -65,6 +65,13 @@ Codes codes(Key key) {
 
 }  // namespace
 
+bool is_number(Key key) { return key >= Key::Num0 && key <= Key::Num9; }
+
+std::string key_text(Key key) {
+    if (is_number(key)) return std::to_string(static_cast<int>(key) - static_cast<int>(Key::Num0));
+    return {static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::A))};
+}
+
 Modifiers modifiers_held() {
     const ImGuiIO& io = ImGui::GetIO();
     return {io.KeyCtrl, io.KeyShift, io.KeyAlt};

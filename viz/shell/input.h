@@ -1,6 +1,8 @@
 // Keys under one set of names, whichever key interface Dear ImGui has (it changed in 1.87).
 #pragma once
 
+#include <string>
+
 namespace flashstep::viz {
 
 enum class Key {
@@ -64,6 +66,10 @@ struct Modifiers {
     bool ctrl = false, shift = false, alt = false;
     bool operator==(const Modifiers&) const = default;
 };
+
+bool is_number(Key key);
+// "7", "C": what is printed on a key of a number or a letter.
+std::string key_text(Key key);
 
 enum class Repeat { No, Yes };
 

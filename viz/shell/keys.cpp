@@ -1,9 +1,11 @@
 // The keyboard.
 #include <algorithm>
-#include <array>
+#include <optional>
 
+#include "viz/panels/panels.h"
 #include "viz/shell/frame.h"
 #include "viz/shell/input.h"
+#include "viz/shell/lesson_walk.h"
 
 namespace flashstep::viz {
 namespace {
@@ -23,7 +25,7 @@ void escape(AppState& app) {
     else if (!app.session.error().empty())
         app.session.dismiss_error();
     else if (state.focus)
-        state.focus.reset();
+        state.focus = nullptr;
     else
         app.selected.reset();
 }
@@ -45,7 +47,9 @@ void move_keys(AppState& app) {
     }
     if (!app.player) return;
     Player& player = *app.player;
-    if (key_pressed(Key::Space)) player.set_playing(!player.playing());
+    // Space goes on: in a lesson by its beats, else by playing.
+    if (key_pressed(Key::K) || (key_pressed(Key::Space) && !app.lesson)) player.set_playing(!player.playing());
+    if (key_pressed(Key::Space) && app.lesson) continue_lesson(app);
     if (key_pressed(Key::Home)) player.set_playing(false), app.seek(player.first());
     if (key_pressed(Key::End)) player.set_playing(false), app.seek(player.last());
     if (key_pressed(Key::B)) player.toggle_bookmark();
@@ -67,10 +71,9 @@ void handle_keys(AppState& app) {
     if (key_pressed(Key::T)) toggle_theme(app);
     if (app.picker_open) return;
     move_keys(app);
-    if (key_pressed(Key::C)) toggle_focus(app, Panel::Compare);
-    static constexpr std::array kNumbers = {Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6};
-    for (int k = 0; k < kPanels; ++k)
-        if (key_pressed(kNumbers[k])) toggle_focus(app, static_cast<Panel>(k));
+    for (const Panel& panel : panels())
+        for (const std::optional<Key>& key : {panel.key, panel.letter})
+            if (key && key_pressed(*key)) toggle_focus(app, panel);
 }
 
 }  // namespace flashstep::viz

@@ -161,11 +161,10 @@ struct Window::Impl {
     void refresh(Ui& ui) {
         const float scale = wanted_scale();
         if (scale != built_scale) {
-            std::vector<std::string_view> texts(options.texts.begin(), options.texts.end());
 #if IMGUI_VERSION_NUM < 19200
             if (have_texture) ImGui_ImplOpenGL3_DestroyFontsTexture();
 #endif
-            ui.fonts = build_fonts(*ImGui::GetIO().Fonts, scale, texts);
+            ui.fonts = build_fonts(*ImGui::GetIO().Fonts, scale);
             ui.formulas.clear();
 #if IMGUI_VERSION_NUM < 19200
             ImGui_ImplOpenGL3_CreateFontsTexture();

@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "viz/shell/image.h"
 #include "viz/shell/ui.h"
@@ -17,8 +16,7 @@ struct WindowOptions {
     std::string title = "flashstep";
     int width = 1280, height = 720;  // screen coordinates
     Visible visible = Visible::Yes;
-    float scale = 0;                 // 0: the monitor's content scale
-    std::vector<std::string> texts;  // whose characters the fonts must hold (lessons)
+    float scale = 0;  // 0: the monitor's content scale
 };
 
 // What a frame asks for: Idle sleeps until the next event, Animate draws again at once (at vsync).

@@ -16,7 +16,7 @@ void open_start(AppState& app, const StartState& start) {
     if (!start.problem && !lesson && !preset)
         throw Error("there is no preset called " + start.preset, "See: flashstep list");
     if (lesson) app.open_lesson(*lesson);
-    if (preset && !(lesson && lesson->preset == preset->id) && !start.problem) app.open_preset(*preset);
+    if (preset && !(lesson && lesson->scenes.front().preset == preset) && !start.problem) app.open_preset(*preset);
     if (!start.problem && start.algorithm.empty() && start.kernel.empty() && start.fault.empty()) return;
     app.session.edit([&](Recipe& recipe) {
         if (start.problem) {
@@ -27,20 +27,6 @@ void open_start(AppState& app, const StartState& start) {
         if (!start.kernel.empty()) recipe.kernel = start.kernel;
         if (!start.fault.empty()) recipe.fault = start.fault;
     });
-}
-
-std::vector<std::string> font_texts() {
-    std::vector<std::string> texts;
-    for (const Lesson& lesson : lessons()) {
-        for (const std::string_view text : lesson.text) texts.emplace_back(text);
-        for (const std::string_view title : lesson.title) texts.emplace_back(title);
-    }
-    for (const Preset& preset : presets()) texts.emplace_back(preset.title);
-    for (const Algorithm& algorithm : algorithms())
-        texts.push_back(std::string(algorithm.title) + std::string(algorithm.source));
-    for (const gpu::KernelInfo& kernel : gpu::kernels()) texts.emplace_back(kernel.title);
-    for (const Fault& fault : faults()) texts.push_back(std::string(fault.title) + std::string(fault.hides));
-    return texts;
 }
 
 void take_ui(AppState& app, const Ui& from) {

@@ -1,9 +1,6 @@
 // From what the command line asks for to the state of the app.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "viz/shell/app.h"
 #include "viz/shell/app_state.h"
 
@@ -11,10 +8,6 @@ namespace flashstep::viz {
 
 // Opens the lesson or preset and asks the session for the run. Throws Error naming an unknown lesson or preset.
 void open_start(AppState& app, const StartState& start);
-
-// Texts beside the interface's own whose characters the fonts must hold: lessons in both languages, and what
-// the registries say.
-std::vector<std::string> font_texts();
 
 // Takes over what the window (or the headless context) baked and measured, before a frame.
 void take_ui(AppState& app, const Ui& from);

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "viz/shell/fonts.h"
+#include "viz/shell/theme.h"
 #include "viz/text/formula.h"
 #include "viz/text/strings.h"
-#include "viz/shell/theme.h"
 
 namespace flashstep::viz {
 
@@ -30,6 +30,8 @@ class HotSymbol {
     bool changed_ = false;
 };
 
+inline constexpr Text kInEnglish{"{said}", "英文信息：{said}"};
+
 struct Ui {
     ThemeMode mode = ThemeMode::Dark;
     Language language = Language::English;
@@ -41,8 +43,16 @@ struct Ui {
 
     const Theme& theme() const { return viz::theme(mode); }
     float px(float design) const { return design * scale; }
-    const char* tr(Str key) const { return viz::tr(language, key); }
-    std::string tr(Str key, std::initializer_list<Placeholder> values) const { return viz::tr(language, key, values); }
+    // A text that stands in the sources, which ends in a zero; the second with its placeholders filled in.
+    const char* tr(const Text& text) const { return text.in(language).data(); }
+    std::string tr(const Text& text, std::initializer_list<Placeholder> values) const {
+        return fill(text.in(language), values);
+    }
+    // What only English says is marked as a quotation.
+    std::string tr(const Sentence& said) const {
+        return language == Language::Chinese && said.zh.empty() && !said.empty() ? tr(kInEnglish, {{"said", said.en}})
+                                                                                 : said.in(language);
+    }
 };
 
 }  // namespace flashstep::viz

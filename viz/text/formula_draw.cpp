@@ -5,17 +5,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/shell/ui.h"
 #include "viz/text/formula.h"
 #include "viz/text/math_glyphs.h"
-#include "viz/shell/ui.h"
 
 namespace flashstep::viz {
 namespace {
+
+// A Chinese character or mark: the math faces have none.
+bool is_wide(char32_t c) { return c >= 0x2E80 && c < 0x10000; }
 
 class FontMetrics : public FormulaMetrics {
   public:
     explicit FontMetrics(const Fonts& fonts) : fonts_(fonts) {}
     Glyph measure(MathFace face, char32_t c, float size) const override {
+        if (is_wide(c)) return {size, 0.85f * size, 0.12f * size};
         if (!fonts_.glyphs) return {0.55f * size, 0.7f * size, 0.1f * size};
         const EmGlyph g = fonts_.glyphs->get(face == MathFace::Italic, c);
         return {g.advance * size, g.ascent * size, g.descent * size};
@@ -27,9 +31,10 @@ class FontMetrics : public FormulaMetrics {
 
 void draw_glyph(const Ui& ui, ImDrawList* draw, ImVec2 pen, const FormulaBox& b, ImU32 color) {
     const int k = Fonts::math_size(b.size);
-    ImFont* font = ui.fonts.math[static_cast<int>(b.face)][k];
+    ImFont* font = is_wide(b.glyph) ? ui.fonts.body : ui.fonts.math[static_cast<int>(b.face)][k];
+    const float baked = is_wide(b.glyph) ? kBodyPixels : kMathPixels[k];
     // The size that the font was baked at is used as it is; others are scaled from it.
-    const float zoom = std::abs(b.size - kMathPixels[k]) < 0.01f ? 1.0f : b.size / kMathPixels[k];
+    const float zoom = std::abs(b.size - baked) < 0.01f ? 1.0f : b.size / baked;
     char utf8[5] = {};
     ImTextCharToUtf8(utf8, static_cast<unsigned>(b.glyph));
     const ImVec2 at(std::round(pen.x), std::round(pen.y) - std::round(font->Ascent * zoom));

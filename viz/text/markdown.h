@@ -42,12 +42,15 @@ MdDocument parse_markdown(std::string_view source);
 
 using LinkCallback = std::function<void(std::string_view target)>;
 
+enum class Emphasis { Full, Quiet };  // Quiet: in the colour of what is secondary
+
 class MarkdownView {
   public:
     void set(std::string_view source);
     const MdDocument& document() const { return document_; }
-    // Draws at the cursor over the width that is left, as one ImGui item per link. `clicked` gets a link's target.
-    void draw(Ui& ui, const LinkCallback& clicked);
+    // Draws at the cursor over the width that is left, or over `width` pixels. `clicked` gets a link's target.
+    void draw(Ui& ui, const LinkCallback& clicked, Emphasis emphasis = Emphasis::Full, float width = 0);
+    float measure(Ui& ui, float width);       // the height at that width, in pixels
     float height() const { return height_; }  // of the last layout, in pixels
 
   private:

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/shell/ui.h"
 #include "viz/text/markdown.h"
 #include "viz/text/text.h"
-#include "viz/shell/ui.h"
 
 namespace flashstep::viz {
 namespace {
@@ -314,10 +314,16 @@ void MarkdownView::layout(Ui& ui, float width) {
     laid_out_font_ = ui.fonts.body;
 }
 
-void MarkdownView::draw(Ui& ui, const LinkCallback& clicked) {
-    const float width = std::max(ui.px(80), ImGui::GetContentRegionAvail().x);
+float MarkdownView::measure(Ui& ui, float width) {
+    layout(ui, std::floor(width));
+    return height_;
+}
+
+void MarkdownView::draw(Ui& ui, const LinkCallback& clicked, Emphasis emphasis, float wanted) {
+    const float width = std::max(ui.px(80), wanted > 0 ? wanted : ImGui::GetContentRegionAvail().x);
     layout(ui, std::floor(width));
     const Theme& t = ui.theme();
+    const ImU32 text_ink = u32(emphasis == Emphasis::Full ? t.text : t.quiet);
     ImDrawList* draw = ImGui::GetWindowDrawList();
     ImVec2 at = ImGui::GetCursorScreenPos();
     at = {std::round(at.x), std::round(at.y)};
@@ -348,7 +354,7 @@ void MarkdownView::draw(Ui& ui, const LinkCallback& clicked) {
         if (p.y < top || p.y > bottom) continue;
         const float x = at.x + p.x, y = at.y + p.y;
         if (p.kind == MdRun::Kind::Formula) {
-            draw_formula(ui, draw, x, y, p.formula);
+            draw_formula(ui, draw, x, y, p.formula, text_ink);
         } else {
             const Fonts& f = ui.fonts;
             ImFont* font = p.style == Style::Bold      ? f.bold
@@ -356,7 +362,7 @@ void MarkdownView::draw(Ui& ui, const LinkCallback& clicked) {
                            : p.style == Style::Code    ? f.number
                                                        : f.body;
             if (!font) font = ImGui::GetFont();
-            ImU32 ink = u32(t.text);
+            ImU32 ink = text_ink;
             const float ascent = std::round(font->Ascent);
             if (p.kind == MdRun::Kind::Code) {
                 // The name of a tensor is live here too.
@@ -378,7 +384,7 @@ void MarkdownView::draw(Ui& ui, const LinkCallback& clicked) {
             const float line = y + std::round(ui.px(3));
             draw->AddRectFilled({x, line},
                                 {end, line + std::max(1.0f, std::round(ui.px(over == p.link ? 2.0f : 1.0f)))},
-                                u32(over == p.link ? t.text : t.quiet));
+                                over == p.link ? text_ink : u32(t.quiet));
         }
     }
     if (over >= 0) {

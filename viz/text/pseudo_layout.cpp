@@ -39,6 +39,26 @@ std::vector<std::string_view> at_plus_signs(std::string_view formula) {
     return pieces;
 }
 
+// Whether a byte is part of a character beyond ASCII; in pseudo-code these are Chinese ones, of three bytes.
+bool is_wide(char c) { return (static_cast<unsigned char>(c) & 0x80) != 0; }
+
+// The end of what must not be broken: a word without spaces, or one Chinese character and the punctuation behind it.
+std::size_t word_end(std::string_view text, std::size_t at) {
+    const auto closes = [&](std::size_t k) {
+        static constexpr std::string_view kClosing[] = {"，", "。", "、", "；", "：", "）"};
+        return std::ranges::any_of(kClosing, [&](std::string_view mark) { return text.substr(k).starts_with(mark); });
+    };
+    const auto opens = [&](std::size_t k) { return text.substr(k).starts_with("（"); };
+    std::size_t end = at;
+    while (end < text.size() && opens(end)) end += 3;
+    if (end < text.size() && is_wide(text[end]))
+        end += 3;
+    else
+        while (end < text.size() && text[end] != ' ' && !is_wide(text[end])) ++end;
+    while (end < text.size() && closes(end)) end += 3;
+    return end;
+}
+
 // `room`: what a formula may take before it is broken, design pixels.
 std::vector<Unit> units_of(Ui& ui, std::string_view tex, float size, float room) {
     std::vector<Unit> units;
@@ -72,9 +92,10 @@ std::vector<Unit> units_of(Ui& ui, std::string_view tex, float size, float room)
             const std::size_t word = part.text.find_first_not_of(' ', at);
             if (word != at) space = fresh = true;
             if (word == std::string_view::npos) break;
-            const std::size_t end = std::min(part.text.find(' ', word), part.text.size());
+            const std::size_t end = word_end(part.text, word);
             const std::string_view text = part.text.substr(word, end - word);
             piece(text, false, text_width(font, text) / ui.scale, size * 0.75f, size * 0.22f);
+            fresh = is_wide(text.back());  // Chinese breaks after every character
             at = end;
         }
     }
@@ -133,13 +154,15 @@ std::vector<TexPart> split_tex(std::string_view tex) {
 PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, float width, float margin) {
     PseudoLayout layout;
     layout.algorithm = &algorithm;
+    layout.language = ui.language;
     layout.width = width;
     for (const float size : {17.0f, 14.0f, 12.0f}) {
         layout.size = size;
         bool fits = true;
         for (const PseudoLine& line : algorithm.lines) {
             const float room = width - kPseudoGutter - kIndent * static_cast<float>(line.indent) - kIndent;
-            for (const Unit& unit : units_of(ui, line.tex, size, 1e9f)) fits = fits && unit.width <= room;
+            for (const Unit& unit : units_of(ui, line.tex().in(ui.language), size, 1e9f))
+                fits = fits && unit.width <= room;
         }
         if (fits) break;
     }
@@ -150,7 +173,7 @@ PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, float width, floa
         row.y = layout.height;
         const float keep = line.kind == LineKind::Loop ? margin : 0;
         const float room = width - row.indent - keep;
-        place(row, units_of(ui, line.tex, layout.size, room - kIndent), room, layout.size);
+        place(row, units_of(ui, line.tex().in(ui.language), layout.size, room - kIndent), room, layout.size);
         layout.height += row.height;
         layout.rows.push_back(std::move(row));
     }

@@ -27,6 +27,7 @@ struct PseudoRow {
 
 struct PseudoLayout {
     const Algorithm* algorithm = nullptr;
+    Language language = Language::English;
     float width = 0;  // design pixels that it was made for
     float size = 0;   // of the formulas: the largest of 17, 14, 12 with which each formula fits a row
     float height = 0;

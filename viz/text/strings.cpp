@@ -1,22 +1,7 @@
-// Lookup and placeholders of the interface texts.
+// Placeholders in texts.
 #include "viz/text/strings.h"
 
 namespace flashstep::viz {
-
-std::string_view language_code(Language language) { return language == Language::Chinese ? "zh" : "en"; }
-
-std::optional<Language> language_from_code(std::string_view code) {
-    const std::string_view two = code.substr(0, 2);
-    if (code.size() > 2 && code[2] != '_' && code[2] != '-' && code[2] != '.') return {};
-    if (two == "zh") return Language::Chinese;
-    if (two == "en") return Language::English;
-    return {};
-}
-
-const char* tr(Language language, Str key) {
-    const StrEntry* table = language == Language::Chinese ? kChinese : kEnglish;
-    return table[static_cast<int>(key)].text;
-}
 
 std::string fill(std::string_view text, std::initializer_list<Placeholder> values) {
     std::string out;

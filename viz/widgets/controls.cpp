@@ -78,35 +78,21 @@ void draw_icon(ImDrawList* draw, Icon icon, ImVec2 c, float size, unsigned color
         case Icon::Check:
             stroke({p(-5, 0.5f), p(-1.5f, 4), p(5, -4)}, 2);
             break;
-        case Icon::Search:
-            draw->AddCircle(p(-1, -1), 4.2f * u, color, 0, 1.6f * u);
-            stroke({p(2, 2), p(6, 6)}, 2);
-            break;
         case Icon::Help:
             draw->PathArcTo(p(0, -2.2f), 3 * u, -3.14f, 1.2f, 12);
             draw->PathLineTo(p(0, 2.2f));
             draw->PathStroke(color, 0, 1.7f * u);
             draw->AddCircleFilled(p(0, 5), 1.2f * u, color);
             break;
-        case Icon::Settings:
-            for (int k = 0; k < 3; ++k) {
-                const float y = -4.5f + 4.5f * static_cast<float>(k), x = k == 1 ? 2.5f : -2.5f;
-                draw->AddRectFilled(p(-6, y - 0.7f), p(6, y + 0.7f), color);
-                draw->AddCircleFilled(p(x, y), 2 * u, color);
-            }
-            break;
         case Icon::Warning:
             stroke({p(0, -6), p(6, 5), p(-6, 5), p(0, -6)});
             draw->AddRectFilled(p(-0.8f, -2), p(0.8f, 1.8f), color);
             draw->AddCircleFilled(p(0, 3.4f), 0.9f * u, color);
             break;
-        case Icon::Dot:
-            draw->AddCircleFilled(c, 3 * u, color);
-            break;
     }
 }
 
-bool icon_button(Ui& ui, const char* id, Icon icon, const char* tip, Enabled enabled, bool held) {
+bool icon_button(Ui& ui, const char* id, Icon icon, const char* tip, Enabled enabled) {
     const Theme& t = ui.theme();
     const float size = std::round(ui.px(32));
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -114,14 +100,8 @@ bool icon_button(Ui& ui, const char* id, Icon icon, const char* tip, Enabled ena
     const bool clicked = ImGui::InvisibleButton(id, {size, size}) && on;
     const bool over = ImGui::IsItemHovered(), down = ImGui::IsItemActive();
     ImDrawList* draw = ImGui::GetWindowDrawList();
-    if (on && (over || held)) {
-        draw->AddRectFilled(at, {at.x + size, at.y + size},
-                            u32(mix(t.raised, t.text,
-                                    down   ? 0.16f
-                                    : held ? 0.10f
-                                           : 0.06f)),
-                            ui.px(4));
-    }
+    if (on && over)
+        draw->AddRectFilled(at, {at.x + size, at.y + size}, u32(mix(t.raised, t.text, down ? 0.16f : 0.06f)), ui.px(4));
     draw_icon(draw, icon, {at.x + size / 2, at.y + size / 2}, ui.px(16),
               u32(on ? t.text : mix(t.panel, t.quiet, 0.55f)));
     if (over && tip && *tip && begin_tip(ui)) {

@@ -26,13 +26,13 @@ struct Painter {
     ImDrawList* draw = ImGui::GetWindowDrawList();
     const Theme& t = ui.theme();
     TensorStyle style = tensor_style(g.tensor);
-    std::ptrdiff_t stride = g.stride ? g.stride : g.cols;
     int row0 = 0, row1 = 0, col0 = 0, col1 = 0;  // visible
 
     float x(int col) const { return at.x + std::round(static_cast<float>(col) * fit.cell_w); }
     float y(int row) const { return at.y + std::round(static_cast<float>(row) * fit.cell_h); }
-    double value(int row, int col) const { return g.data[row * stride + col]; }
-    bool empty(int row, int col) const { return g.written && !g.written[row * stride + col]; }
+    std::ptrdiff_t index(int row, int col) const { return std::ptrdiff_t{row} * g.cols + col; }
+    double value(int row, int col) const { return g.data[index(row, col)]; }
+    bool empty(int row, int col) const { return g.written && !g.written[index(row, col)]; }
     ImU32 color(Rgb c, float alpha = 1) const { return u32(c, alpha * g.alpha); }
 
     const TintLevel& level(double v) const {
@@ -150,12 +150,6 @@ struct Painter {
                 draw->AddRectFilled({at.x, at_y}, {at.x + size.x, at_y + thick}, ink);
             }
         }
-        if (g.col_block > 0) {
-            for (int c = g.col_block; c < g.cols; c += g.col_block) {
-                const float at_x = x(c) - std::ceil(thick / 2);
-                draw->AddRectFilled({at_x, at.y}, {at_x + thick, at.y + size.y}, ink);
-            }
-        }
     }
 
     void block_numbers() {
@@ -187,14 +181,6 @@ struct Painter {
                 if (now || b == 0 || (b + 1) % step == 0) label(b + 1, {at.x - gutter, (y(r) + y(end)) / 2}, now);
             }
         }
-        if (g.col_block > 0) {
-            const int step = every(fit.cell_w * static_cast<float>(g.col_block) * 0.6f);
-            for (int b = 0; b * g.col_block < g.cols; ++b) {
-                const int c = b * g.col_block, end = std::min(c + g.col_block, g.cols);
-                const bool now = g.frame.rows > 0 && c < g.frame.col + g.frame.cols && end > g.frame.col;
-                if (now || b == 0 || (b + 1) % step == 0) label(b + 1, {(x(c) + x(end)) / 2, at.y - gutter}, now);
-            }
-        }
     }
 
     void frame(const GridRange& range, ImU32 ink, float thick, float out) const {
@@ -217,29 +203,6 @@ struct Painter {
 };
 
 }  // namespace
-
-GridFit fit_grid(const Ui& ui, int rows, int cols, ImVec2 space, int widest) {
-    GridFit fit;
-    const auto r = static_cast<float>(std::max(rows, 1)), c = static_cast<float>(std::max(cols, 1));
-    for (const float px : {15.0f, 12.0f}) {
-        ImFont* font = px < 14 ? ui.fonts.number_small : ui.fonts.number;
-        if (!font) continue;
-        const float w =
-            std::ceil(static_cast<float>(widest) * font->GetCharAdvance('0') + ui.px(px < 14 ? 3.0f : 6.0f));
-        const float h = std::ceil(std::max(font->FontSize + ui.px(4), ui.px(px < 14 ? 18.0f : 24.0f)));
-        if (w * c <= space.x && h * r <= space.y) return {w, h, px};
-    }
-    float cell = std::min(space.x / c, space.y / r);
-    cell = cell >= 1 ? std::floor(std::min(cell, ui.px(20))) : std::max(cell, 0.02f);
-    fit.cell_w = fit.cell_h = cell;
-    return fit;
-}
-
-int widest_number(std::span<const double> values) {
-    int widest = 1;
-    for (const double v : values) widest = std::max(widest, short_number_width(v));
-    return widest;
-}
 
 GridEvent matrix_grid(Ui& ui, const MatrixGrid& grid, const GridFit& fit, ImVec2 at) {
     GridEvent event;

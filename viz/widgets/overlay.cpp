@@ -34,7 +34,7 @@ void overlay_title(AppState& app, const char* title, bool& open) {
     const float width = ImGui::GetContentRegionAvail().x;
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.heading, at, u32(ui.theme().text), title);
     ImGui::SetCursorScreenPos({at.x + width - ui.px(32) + ui.px(8), at.y - ui.px(4)});
-    if (icon_button(ui, "close", Icon::Close, ui.tr(Str::dismiss))) open = false;
+    if (icon_button(ui, "close", Icon::Close, ui.tr(kDismiss))) open = false;
     ImGui::SetCursorScreenPos({at.x, at.y + ui.px(36)});
     if (open) return;
     ImGui::CloseCurrentPopup();

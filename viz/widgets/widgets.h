@@ -1,10 +1,8 @@
-// The pieces that panels are made of. All sizes that a function takes or returns are screen pixels unless it says
-// design.
+// The pieces that panels are made of. Sizes that a function takes or returns are screen pixels unless it says design.
 #pragma once
 
 #include <imgui.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,20 +13,12 @@
 namespace flashstep::viz {
 
 // ---- A matrix drawn to its shape
-// -------------------------------------------------------------------------------------
 
 // How large cells are. `number_px` is the design size of the numbers in them, 15 or 12; 0: heat map.
 struct GridFit {
     float cell_w = 0, cell_h = 0;
     float number_px = 0;
 };
-
-// The largest cells with which rows x cols fit into `space`: numbers where every cell holds `widest` characters of
-// short_number(),
-// else square heat map cells.
-GridFit fit_grid(const Ui& ui, int rows, int cols, ImVec2 space, int widest);
-// Characters of the widest number among all of them: take it over the whole trace, so that a grid keeps its size.
-int widest_number(std::span<const double> values);
 
 struct GridRange {
     int row = 0, col = 0, rows = 0, cols = 0;  // rows = 0: nothing
@@ -40,10 +30,9 @@ struct MatrixGrid {
     const double* data = nullptr;   // row-major; null: empty cells (allocated, not written yet)
     const bool* written = nullptr;  // by cell, laid out as `data`: false leaves it empty; null: all are written
     int rows = 0, cols = 0;
-    std::ptrdiff_t stride = 0;         // elements from row to row; 0: cols
     double scale = 1;                  // |value| of the full tint, fixed over the trace
-    int row_block = 0, col_block = 0;  // a thicker rule after so many; 0: none
-    bool block_numbers = false;        // 1, 2, ... in the gutter left of (above) the cells
+    int row_block = 0;                 // a thicker rule after so many rows; 0: none
+    bool block_numbers = false;        // 1, 2, ... in the gutter left of the cells
     GridRange frame;                   // the block that "now" is about, in the accent
     GridRange read;                    // outlined: the current step reads it
     float flash = 0;                   // 1: just written, 0: settled
@@ -56,7 +45,7 @@ struct GridEvent {
     int row = -1, col = -1;
 };
 
-constexpr float kGridGutter = 20;  // design pixels that block numbers take left of and above the cells
+constexpr float kGridGutter = 20;  // design pixels that block numbers take left of the cells
 
 // Draws with the first cell's corner at `at` and takes the mouse. Call inside a window; the cursor is left below the
 // grid.
@@ -66,7 +55,6 @@ inline ImVec2 grid_size(const MatrixGrid& grid, const GridFit& fit) {
 }
 
 // ---- Bars
-// ------------------------------------------------------------------------------------------------------------
 
 struct CapacityPart {
     std::string_view tensor;
@@ -89,7 +77,6 @@ struct BarRow {
 bool bar_row(Ui& ui, const BarRow& row);
 
 // ---- Controls
-// --------------------------------------------------------------------------------------------------------
 
 // Returns true when the choice changed.
 bool segmented(Ui& ui, const char* id, std::span<const char* const> labels, int& current);
@@ -108,18 +95,15 @@ enum class Icon {
     Bookmark,
     BookmarkFilled,
     Close,
-    Search,
     Help,
-    Settings,
     Check,
     Cross,
-    Warning,
-    Dot
+    Warning
 };
 void draw_icon(ImDrawList* draw, Icon icon, ImVec2 center, float size, unsigned color);
-// A 32 x 32 design pixel button; `tip` is shown on hover. `held`: drawn as on.
+// A 32 x 32 design pixel button; `tip` is shown on hover.
 enum class Enabled { No, Yes };
-bool icon_button(Ui& ui, const char* id, Icon icon, const char* tip, Enabled enabled = Enabled::Yes, bool held = false);
+bool icon_button(Ui& ui, const char* id, Icon icon, const char* tip, Enabled enabled = Enabled::Yes);
 
 // Title of a panel or of a part of one, with quiet text at the right end.
 void section_header(Ui& ui, std::string_view title, std::string_view right = {});
@@ -145,7 +129,6 @@ bool begin_tip(Ui& ui);
 void end_tip();
 
 // ---- Drawing
-// ---------------------------------------------------------------------------------------------------------
 
 // Diagonal lines that say "gradient", clipped to the rectangle.
 void hatch(ImDrawList* draw, ImVec2 min, ImVec2 max, unsigned color, float spacing, float thickness = 1);

@@ -1,0 +1,21 @@
+# cmake -DOUTPUT=FILE.cpp -DLIST=FILE -P collect_characters.cmake: a C++ file with every character from U+2000 on that
+# stands in the files of LIST, one path a line: what the fonts have to hold.
+file(STRINGS ${LIST} files)
+# In UTF-8 they are three bytes: E2 to EF, and two of 80 to BF.
+string(ASCII 226 first_low)
+string(ASCII 239 first_high)
+string(ASCII 128 low)
+string(ASCII 191 high)
+set(all "")
+foreach(path IN LISTS files)
+  file(READ ${path} text)
+  string(REGEX MATCHALL "[${first_low}-${first_high}][${low}-${high}][${low}-${high}]" found "${text}")
+  list(APPEND all ${found})
+  list(REMOVE_DUPLICATES all)
+endforeach()
+list(SORT all)
+string(JOIN "" all ${all})
+set(text "// The characters of the program's texts; written by cmake/collect_characters.cmake.\n")
+string(APPEND text "#include \"viz/text/characters.h\"\n\nnamespace flashstep::viz {\n\n")
+string(APPEND text "std::string_view text_characters() { return \"${all}\"; }\n\n}  // namespace flashstep::viz\n")
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "${text}" @ONLY)

@@ -1,0 +1,12 @@
+// What a kernel does with a tensor in HBM. Plain C++, read by nvcc too.
+#pragma once
+
+namespace flashstep::gpu {
+
+enum class TensorRole {
+    Input,      // filled by the host, only read
+    Output,     // poisoned; every element has to be written by the end of the run
+    Temporary,  // poisoned; lives between launches
+};
+
+}  // namespace flashstep::gpu
