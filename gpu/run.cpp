@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
+#include <optional>
 
 #include "core/algorithms.h"
 #include "core/error.h"
 #include "core/starting_values.h"
 #include "gpu/cuda/backend.h"
 #include "gpu/host_tensor.h"
+#include "gpu/ptx/machine.h"
 #include "gpu/rungs.h"
 #include "gpu/simt/executor.h"
 
@@ -23,6 +26,7 @@ namespace {
 constexpr std::int64_t kMaxCaptureBytes = std::int64_t{1} << 31;
 // Marks a place in the capture buffer that the probe has not written.
 constexpr std::uint32_t kNotCaptured = 0xffbad1ff;
+constexpr const char* kCaptured = "captured values";
 
 // Rows or columns of a slot's tile, where a tile has `queries` x `keys` scores.
 int length(Extent extent, const AttentionShape& p, int queries, int keys) {
@@ -140,14 +144,19 @@ class Reads {
     std::map<std::string, const std::vector<Matrix>*> given_;
 };
 
-void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, const RunOptions& options,
-                 KernelRun& run) {
+// On the executor: what the host compiler made of the kernel's source, or what nvcc did.
+void run_on_executor(const Rung& row, const AttentionShape& p, const Reads& inputs, const RunOptions& options,
+                     KernelRun& run) {
+    const bool from_ptx = options.where == Where::Ptx;
+    std::optional<ptx::Machine> front;
+    if (from_ptx) front.emplace(*options.ptx);
     simt::Executor machine({.checks = options.checks,
                             .seed = options.seed,
-                            .target = options.target,
+                            .target = from_ptx ? options.ptx->architecture : options.target,
                             .cancel = options.cancel,
                             .progress = options.progress,
-                            .launches = row.launches});
+                            .launches = row.launches,
+                            .front = from_ptx ? &*front : nullptr});
     const auto specs = row.tensors(p);
     for (const TensorSpec& spec : specs) {
         const std::string name(spec.name);
@@ -161,14 +170,29 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
             case simt::Role::Temporary:
                 machine.add_temporary(name, spec.count(), bytes_of(spec.element));
                 break;
+            case simt::Role::Capture:
+                break;  // of no kernel's list
         }
     }
     const bool capture = options.capture == Capture::On;
     std::vector<float> buffer;
     const bool probed = capture && !row.slots.empty();
-    const Probe probe = probed ? lay_out(row, p, buffer) : Probe{};
+    Probe probe = probed ? lay_out(row, p, buffer) : Probe{};
+    if (probed && from_ptx) {  // there are addresses only
+        const std::uint64_t address = machine.add_capture(kCaptured, buffer);
+        probe.values = reinterpret_cast<float*>(static_cast<std::uintptr_t>(address));
+    }
     row.launch_on_host(machine, p, probed ? &probe : nullptr);
     machine.check_outputs();
+    if (probed && from_ptx) {
+        const std::vector<std::byte>& captured = machine.bytes(kCaptured);
+        std::memcpy(buffer.data(), captured.data(), captured.size());
+        probe.values = buffer.data();
+    }
+    if (from_ptx) {
+        run.device = options.ptx->target;
+        run.instructions = front->counts();
+    }
 
     if (probed) collect_tiles(row, p, probe, run);
     for (const TensorSpec& spec : specs) {
@@ -177,7 +201,7 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
         }
     }
     for (const simt::Tensor& tensor : machine.tensors()) {
-        run.hbm[tensor.name] = {tensor.read_bytes, tensor.write_bytes};
+        if (tensor.role != simt::Role::Capture) run.hbm[tensor.name] = {tensor.read_bytes, tensor.write_bytes};
     }
     const simt::Counters& c = machine.counters();
     run.counters = {{"block barriers", c.barriers},
@@ -312,13 +336,18 @@ KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inp
     run.where = options.where;
     if (options.where == Where::Recorded) throw Error("a recorded run is read from its file, not run");
     if (options.where == Where::Host) check_target(kernel, problem.dtype, options.target);
+    if (options.where == Where::Ptx) {
+        if (!options.ptx) throw Error("no PTX is given to run");
+        check_target(kernel, problem.dtype, options.ptx->architecture);
+    }
     if (options.where == Where::LiveCuda) check_device(kernel, problem.dtype, device_status());
     const Rung& row = rung(kernel.id);
     const AttentionShape shape = shape_of(kernel, problem);
     const Reads reads(row, shape, kernel, problem, inputs);
     switch (options.where) {
         case Where::Host:
-            run_on_host(row, shape, reads, options, run);
+        case Where::Ptx:
+            run_on_executor(row, shape, reads, options, run);
             break;
         case Where::LiveCuda:
             run_on_device(row, shape, reads, options, run);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "core/kernel_run.h"
@@ -14,10 +15,15 @@
 
 namespace flashstep::gpu {
 
+namespace ptx {
+struct Module;
+}
+
 enum class Capture { Off, On };
 
 struct RunOptions {
-    Where where = Where::Host;               // Host or LiveCuda
+    Where where = Where::Host;               // Host, Ptx or LiveCuda
+    std::shared_ptr<const ptx::Module> ptx;  // what Ptx runs: the kernel's entries for some target
     Checks checks = Checks::On;              // the executor's race, bounds, poison and divergence checks (host only)
     Capture capture = Capture::On;           // off: outputs O (and L) only, with the probe-free kernel
     std::uint64_t seed = 1;                  // shuffles the order of blocks and fibres (host only)

@@ -198,7 +198,8 @@ void launch_fa2_backward_3_mma(Machine& machine, const AttentionShape& p, Tracer
                           .grid = {blocks, 1, 1},
                           .block = {128, 1, 1},
                           .shared_bytes = fa2_backward_3_mma_shared_bytes(p),
-                          .limit = SharedLimit::OptIn};
+                          .limit = SharedLimit::OptIn,
+                          .columns = kD};
         };
         const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
         machine.launch(Launch{.name = "fa2_backward_3_mma_row_sums",

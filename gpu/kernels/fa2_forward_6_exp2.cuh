@@ -85,7 +85,8 @@ void launch_fa2_forward_6_exp2(Machine& machine, const AttentionShape& p, Tracer
                               .grid = {p.total_heads() * p.row_blocks(), 1, 1},
                               .block = {128, 1, 1},
                               .shared_bytes = fa2_forward_6_exp2_shared_bytes(p),
-                              .limit = SharedLimit::OptIn},
+                              .limit = SharedLimit::OptIn,
+                              .columns = kD},
                        fa2_forward_6_exp2<Tracer, T, kD>, machine.template read<T>("Q"), machine.template read<T>("K"),
                        machine.template read<T>("V"), machine.template write<T>("O"), machine.write("L"), p, probe);
     });

@@ -130,7 +130,8 @@ void launch_fa2_forward_7_registers(Machine& machine, const AttentionShape& p, T
                               .grid = {p.total_heads() * p.row_blocks(), 1, 1},
                               .block = {kD == 64 ? 128 : 256, 1, 1},
                               .shared_bytes = fa2_forward_7_registers_shared_bytes(p),
-                              .limit = SharedLimit::OptIn},
+                              .limit = SharedLimit::OptIn,
+                              .columns = kD},
                        fa2_forward_7_registers<Tracer, T, kD>, machine.template read<T>("Q"),
                        machine.template read<T>("K"), machine.template read<T>("V"), machine.template write<T>("O"),
                        machine.write("L"), p, probe);

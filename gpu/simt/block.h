@@ -110,6 +110,8 @@ struct Block {
     void refine_cells(std::int64_t element_bytes);
 
     void run();                        // all lanes, to their end; throws the first error
+    void start();                      // before a block's lanes run, whatever runs them
+    void check_no_copies(const Lane& lane) const;  // that a lane which ends has waited for all of its copies
     static void run_lane(void* lane);  // what a lane's fibre runs
     std::uint32_t next_random();
 
@@ -120,7 +122,6 @@ struct Block {
     [[noreturn]] void fail_divergent(const Lane& lane, Warp::Collective what, int operand, CallSite where) const;
     [[noreturn]] static void unwind_lane();  // leaves the kernel after another lane has failed
     void exchange(const Warp& warp, Warp::Collective what);
-    void check_no_copies(const Lane& lane) const;
     [[noreturn]] void fail_target(const Lane& lane, const char* word, int at_least) const;
     void shuffle_ready();
     [[noreturn]] void report_deadlock() const;

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "core/error.h"
@@ -25,6 +26,22 @@
 
 namespace flashstep::gpu::simt {
 
+// What code that knows no views gets of a launch: the parameters' types as a function's, and their bytes.
+struct Call {
+    const Launch* launch;
+    const std::type_info* type;  // of void(parameters...), views as pointers
+    std::vector<std::vector<std::byte>> parameters;
+};
+
+// Runs the blocks of a launch instead of the kernel that the host compiler made.
+class Front {
+  public:
+    virtual ~Front() = default;
+    // Before a launch; gives the dynamic and static shared memory of a block, in bytes.
+    virtual std::int64_t begin(const Call& call, std::list<Tensor>& tensors) = 0;
+    virtual void run(Block& block) = 0;  // to its end; throws Error
+};
+
 struct Options {
     Checks checks = Checks::On;
     std::uint64_t seed = 1;  // of the order of blocks and threads
@@ -33,6 +50,7 @@ struct Options {
     std::atomic<float>* progress = nullptr;
     int launches = 1;         // how many are expected, for progress
     int without_barrier = 0;  // source line whose barriers and waits do nothing: shows that a kernel needs them
+    Front* front = nullptr;   // null: the kernel as the host compiler made it
 };
 
 class Executor {
@@ -58,6 +76,8 @@ class Executor {
     void add_temporary(std::string name, std::int64_t count, std::int64_t element_bytes) {
         add(std::move(name), Role::Temporary, count, element_bytes);
     }
+    // A probe's buffer, of fp32. Gives the address that code without views knows it by.
+    std::uint64_t add_capture(std::string name, std::span<const float> values);
     // The same with elements of a C++ type.
     template <class T>
     void add_output(std::string name, std::int64_t count) {
@@ -84,6 +104,11 @@ class Executor {
     // Runs all blocks of the grid. Throws Error: limits, a failed check, "cancelled".
     template <class... Parameters, class... Arguments>
     void launch(const Launch& launch, void (*kernel)(Parameters...), const Arguments&... arguments) {
+        if (options_.front) {
+            run_in_front({&launch, &typeid(void (*)(on_device_t<Parameters>...)),
+                          {parameter_bytes(static_cast<Parameters>(arguments))...}});
+            return;
+        }
         const auto body = [&] { kernel(arguments...); };
         run(
             launch, [](void* call) { (*static_cast<decltype(body)*>(call))(); },
@@ -104,6 +129,30 @@ class Executor {
     const Counters& counters() const { return counters_; }
 
   private:
+    // A parameter as a device has it: a view is a pointer.
+    template <class P>
+    struct OnDevice {
+        using type = P;
+    };
+    template <class T>
+    struct OnDevice<Global<T>> {
+        using type = T*;
+    };
+    template <class P>
+    using on_device_t = typename OnDevice<P>::type;
+    template <class P>
+    static std::vector<std::byte> parameter_bytes(const P& parameter) {
+        const auto copy = [](const auto& value) {
+            const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+            return std::vector<std::byte>(bytes, bytes + sizeof value);
+        };
+        if constexpr (std::is_same_v<on_device_t<P>, P>) {
+            return copy(parameter);
+        } else {
+            return copy(parameter.address());
+        }
+    }
+    void run_in_front(const Call& call);
     Tensor& add(std::string name, Role role, std::int64_t count, std::int64_t element_bytes);
     Tensor& find(std::string_view name, std::int64_t element_bytes);
     void run(const Launch& launch, void (*body)(void*), void* argument);

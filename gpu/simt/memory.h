@@ -55,6 +55,7 @@ enum class Role {
     Input,      // filled by the host, only read
     Output,     // poisoned; every element has to be written by the end of the run
     Temporary,  // poisoned; lives between launches
+    Capture,    // a probe's buffer: the host says what is in it first, and nothing but its bounds is checked
 };
 
 // One array in global memory.
@@ -65,6 +66,8 @@ struct Tensor {
     std::vector<std::byte> bytes;
     std::vector<GlobalCell> cells;  // with checks, and not for inputs
     std::int64_t read_bytes = 0, write_bytes = 0;
+    std::uint64_t address = 0;  // where code that knows addresses only finds it: a multiple of 2^kTensorBits
+    static constexpr int kTensorBits = 40;
 };
 
 // Work of all launches of a run.
