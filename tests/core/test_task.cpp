@@ -112,7 +112,7 @@ TEST_CASE("a large step of standard attention is left while it runs") {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - asked;
     other.join();
     CHECK(progress < 0.1f);   // still the first
-    CHECK(took.count() < 1);  // 0.1 s on a machine that has nothing else to do
+    CHECK(took.count() < 1 * FLASHSTEP_TIMES_SLOWER);  // 0.1 s on a machine that has nothing else to do
 }
 
 TEST_CASE("an overflow's search for blocks that fit is left too") {
