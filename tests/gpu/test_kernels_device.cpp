@@ -24,8 +24,8 @@ void skip_without_device() {
 
 TEST_CASE("Asking for the device never fails, and says in one line what there is") {
     const DeviceStatus status = device_status();
-    MESSAGE(status.name, " ", status.message);
-    CHECK(!status.message.empty());
+    MESSAGE(status.name, " ", status.message.en);
+    CHECK(!status.message.en.empty());
     CHECK(status.message.en.find('\n') == std::string::npos);
     CHECK((status.built || !status.available));
     CHECK((status.available || status.message.en.find("no ") != std::string::npos ||
