@@ -290,16 +290,13 @@ void check_runnable(const KernelInfo& kernel, const Problem& problem) {
     const Rung& row = rung(kernel.id);
     const AttentionShape shape = shape_of(kernel, problem);
     const std::int64_t limit = std::numeric_limits<int>::max();
-    const auto within = [&](std::string_view what, std::int64_t rows, std::int64_t cols) {
-        if (rows * cols > limit) {
+    // Before the blocks: their count is a product of these.
+    for (const TensorSpec& tensor : row.tensors(shape)) {
+        if (const std::int64_t elements = std::int64_t{tensor.rows} * tensor.cols; elements > limit) {
             throw Error(say("{}: {} of one head has {} elements, the limit is {}",
-                            "{}：单个 head 的 {} 有 {} 个元素，上限是 {}", kernel.id, what, rows * cols, limit));
+                            "{}：单个 head 的 {} 有 {} 个元素，上限是 {}", kernel.id, tensor.name, elements, limit));
         }
-    };
-    within("Q", problem.n, problem.d);
-    within("K", problem.nk, problem.d);
-    within("V", problem.nk, problem.dv);
-    within("O", problem.n, problem.dv);
+    }
     std::int64_t largest = 0;
     Target target;
     for (Target candidate : kernel.targets) {

@@ -15,8 +15,8 @@ std::size_t numbers_in(const Inputs& inputs) {
 
 }  // namespace
 
-const Recipe& History::now() const {
-    static const Recipe nothing;
+std::shared_ptr<const Recipe> History::shared_now() const {
+    static const auto nothing = std::make_shared<const Recipe>();
     return empty() ? nothing : all_[at_];
 }
 
@@ -25,7 +25,7 @@ void History::add(Recipe recipe) {
     if (!empty() && recipe == now()) return;
     all_.resize(empty() ? 0 : at_ + 1);
     if (shown_ >= static_cast<std::ptrdiff_t>(all_.size())) shown_ = -1;
-    all_.push_back(std::move(recipe));
+    all_.push_back(std::make_shared<const Recipe>(std::move(recipe)));
     at_ = all_.size() - 1;
     forget_oldest();
 }
@@ -33,7 +33,7 @@ void History::add(Recipe recipe) {
 void History::forget_oldest() {
     std::size_t numbers = 0, first = all_.size();
     while (first > 0 && all_.size() - first < kMost) {
-        numbers += numbers_in(all_[first - 1].inputs);
+        numbers += numbers_in(all_[first - 1]->inputs);
         if (numbers > kMostNumbers && first < all_.size()) break;
         --first;
     }

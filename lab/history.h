@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "lab/recipe.h"
@@ -17,7 +18,8 @@ class History {
     bool empty() const { return all_.empty(); }
     std::size_t size() const { return all_.size(); }
     // What was asked for last, or went back or forth to; a default before the first request.
-    const Recipe& now() const;
+    const Recipe& now() const { return *shared_now(); }
+    std::shared_ptr<const Recipe> shared_now() const;
 
     // A new request after now(); what lay ahead goes. The same again changes nothing.
     void add(Recipe recipe);
@@ -37,7 +39,7 @@ class History {
   private:
     enum class Came { Forth, Back };
     void forget_oldest();
-    std::vector<Recipe> all_;
+    std::vector<std::shared_ptr<const Recipe>> all_;
     std::size_t at_ = 0;
     std::ptrdiff_t shown_ = -1;  // -1: what is shown is not among them
     Came came_ = Came::Forth;    // how now() was reached

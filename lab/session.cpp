@@ -28,6 +28,7 @@ void Session::request(Recipe recipe) {
         recipe.where = Where::Host;
     }
     if (recipe.where != Where::Recorded) recipe.recording = {};
+    hold_until_poll();
     history_.add(std::move(recipe));
     start();
     left_recording_ = left;
@@ -47,18 +48,21 @@ void Session::set_cell(InputMatrix which, int head, int row, int col, double val
 
 void Session::undo() {
     if (!can_undo()) return;
+    hold_until_poll();
     history_.go_back();
     start_unless_shown();
 }
 
 void Session::redo() {
     if (!can_redo()) return;
+    hold_until_poll();
     history_.go_forth();
     start_unless_shown();
 }
 
 void Session::cancel() {
     if (!job_) return;
+    hold_until_poll();
     abandon();
     if (run_) history_.return_to_shown(run_->recipe);
     left_recording_.reset();
@@ -120,6 +124,7 @@ void Session::make(Job& job) {
 }
 
 bool Session::poll() {
+    held_.clear();
     if (!job_) return false;
     {
         const std::lock_guard lock(mutex_);

@@ -29,7 +29,7 @@ class Session {
     const Run* run() const { return run_.get(); }
     std::shared_ptr<const Run> shared_run() const { return run_; }
     // What was asked for last, and what the next edit starts from. A request whose run fails is taken back: then it is
-    // what was asked for before.
+    // what was asked for before. The reference holds until the next poll(), whatever is requested meanwhile.
     const Recipe& recipe() const { return history_.now(); }
 
     // What there is to choose from.
@@ -80,7 +80,11 @@ class Session {
     void work();
     static void make(Job& job);
 
+    // Where the history may forget now(): whoever draws still reads it.
+    void hold_until_poll() { held_.push_back(history_.shared_now()); }
+
     History history_;
+    std::vector<std::shared_ptr<const Recipe>> held_;
     std::shared_ptr<const Run> run_;
     std::shared_ptr<Job> job_;  // the newest request, null where nothing is being made
     Sentence error_;

@@ -161,6 +161,20 @@ TEST_CASE("two quick edits are two steps back") {
     CHECK_FALSE(session.can_redo());
 }
 
+TEST_CASE("what was asked for can be read until the next poll, whatever is requested meanwhile") {
+    Session session;
+    session.request(small());
+    session.wait();
+    const Recipe& before = session.recipe();
+    const double first = before.inputs.Q[0](0, 0);
+    // More than the history keeps, so that `before` is forgotten; and ways that drop what lay ahead.
+    for (std::size_t k = 0; k <= History::kMost; ++k) set(session, static_cast<double>(k) + 2);
+    session.undo();
+    set(session, -1);
+    session.cancel();
+    CHECK(before.inputs.Q[0](0, 0) == first);
+}
+
 TEST_CASE("undo while a run is made undoes the request, and needs no run where it leads to what is shown") {
     Opened opened;
     Session& session = opened.session;

@@ -416,7 +416,7 @@ TEST_CASE("a kernel's source is in the program and its comments name lines of it
         CAPTURE(kernel.id);
         const std::string_view source = kernel_source(kernel.id);
         REQUIRE(!source.empty());
-        std::ifstream file(std::string(FLASHSTEP_SOURCE_DIR) + "/gpu/kernels/" + std::string(kernel.id) + ".cuh");
+        std::ifstream file(fmt::format("{}/gpu/kernels/{}.cuh", FLASHSTEP_SOURCE_DIR, kernel.id));
         CHECK(source == std::string(std::istreambuf_iterator<char>(file), {}));
         const CudaText text = read_cuda(source);
         int named = 0;
