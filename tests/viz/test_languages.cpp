@@ -33,8 +33,9 @@ namespace {
 // B_r).
 constexpr const char* kTerms[] = {
     // hardware, CUDA
-    "CPU", "GPU", "CUDA", "HBM", "SRAM", "DRAM", "KiB", "MiB", "GiB", "FLOPs", "kernel", "block", "warp", "thread",
-    "tile", "shared", "memory", "shuffle", "barrier", "wavefront", "swizzle", "cp", "async", "mma", "Tensor", "Core",
+    "CPU", "GPU", "NVIDIA", "CUDA", "HBM", "SRAM", "DRAM", "KiB", "MiB", "GiB", "FLOPs", "kernel", "block", "warp",
+    "thread", "tile", "shared", "memory", "shuffle", "barrier", "wavefront", "swizzle", "cp", "async", "mma", "Tensor",
+    "Core",
     // attention
     "softmax", "safe", "head", "query", "key", "value", "batch", "mask", "dropout",
     // formulas, names of sizes
