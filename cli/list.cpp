@@ -84,7 +84,7 @@ std::string list_page() {
     }
     page += "\nPresets (--preset ID)\n";
     for (const Preset& p : presets()) row(p.id, p.title.en);
-    page += "\nLessons (flashstep shot --lesson ID, or in the app)\n";
+    page += "\nLessons (flashstep lesson ID, or in the app)\n";
     for (const Lesson& l : lessons()) row(l.id, l.title.in(Language::English).text);
     page += "\nFaults (--fault ID of trace and check)\n";
     for (const Fault& f : faults()) {

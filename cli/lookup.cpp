@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/names.h"
+#include "lessons/lessons.h"
 
 namespace flashstep::cli {
 
@@ -18,6 +19,13 @@ const Algorithm& algorithm_named(const std::string& id) {
 const gpu::KernelInfo& kernel_named(const std::string& id) {
     const gpu::KernelInfo* found = gpu::find_kernel(id);
     if (!found) throw unknown_name("kernel", id, ids(gpu::kernels()));
+    return *found;
+}
+
+const Lesson& lesson_named(const std::string& id) {
+    const Lesson* found = find_lesson(id);
+    if (id.empty()) throw Error("a LESSON is needed", fmt::format("there are: {}", fmt::join(ids(lessons()), ", ")));
+    if (!found) throw unknown_name("lesson", id, ids(lessons()));
     return *found;
 }
 

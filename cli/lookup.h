@@ -6,11 +6,13 @@
 #include "core/faults.h"
 #include "gpu/registry.h"
 #include "lab/recipe.h"
+#include "lessons/lesson.h"
 
 namespace flashstep::cli {
 
 const Algorithm& algorithm_named(const std::string& id);
 const gpu::KernelInfo& kernel_named(const std::string& id);
+const Lesson& lesson_named(const std::string& id);
 const Fault* fault_named(const std::string& id);  // null for an empty id
 
 // What was typed, as a run of the kernel beside its mirror, the mirror with a mistake where `fault` is not null.

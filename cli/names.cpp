@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/io/file.h"
 
@@ -45,6 +46,13 @@ Error unknown_name(std::string_view what, std::string_view typed, std::span<cons
     return Error(fmt::format("unknown {} {}", what, io::quoted(typed)),
                  fmt::format("{}there are: {}", meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
                              known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+}
+
+Language language_named(std::string_view typed) {
+    constexpr std::array<std::string_view, 2> kNames = {"en", "zh"};
+    if (typed == kNames[0]) return Language::English;
+    if (typed == kNames[1]) return Language::Chinese;
+    throw unknown_name("--lang", typed, kNames);
 }
 
 }  // namespace flashstep::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace flashstep::cli {
 
@@ -15,6 +16,9 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
 
 // "unknown algorithm 'fa2_foward'; did you mean fa2_forward? there are: ..."
 Error unknown_name(std::string_view what, std::string_view typed, std::span<const std::string_view> known);
+
+// --lang: en or zh. Throws Error.
+Language language_named(std::string_view typed);
 
 // The ids of a registry's rows, in order.
 template <typename Rows>

@@ -8,18 +8,17 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/lookup.h"
 #include "cli/names.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
 #include "core/io/file.h"
 #include "lab/presets.h"
-#include "lessons/lessons.h"
 
 namespace flashstep::cli {
 namespace {
 
 constexpr std::array<std::string_view, 2> kThemes = {"light", "dark"};
-constexpr std::array<std::string_view, 2> kLanguages = {"en", "zh"};
 constexpr int kMostSide = 8192;
 constexpr const char* kUnderXvfb = "FLASHSTEP_UNDER_XVFB";  // set for the second start, so that there is no third
 
@@ -62,10 +61,9 @@ void check_file(const std::string& out) {
 StartState start_state(const State& state) {
     StartState start;
     if (!state.lesson.empty()) {
-        const Lesson* lesson = find_lesson(state.lesson);
-        if (!lesson) throw unknown_name("lesson", state.lesson, ids(lessons()));
+        const Lesson& lesson = lesson_named(state.lesson);
         start.lesson = state.lesson;
-        start.preset = lesson->scenes.front().preset->id;
+        start.preset = lesson.scenes.front().preset->id;
     }
     if (!state.preset.empty()) {
         if (!find_preset(state.preset)) throw unknown_name("preset", state.preset, ids(presets()));
@@ -76,12 +74,9 @@ StartState start_state(const State& state) {
         start.preset = state.preset;
         if (state.lesson.empty()) start.lesson.clear();
     }
-    const auto one_of = [](const char* option, const std::string& text, std::span<const std::string_view> known) {
-        if (text != known[0] && text != known[1]) throw unknown_name(option, text, known);
-        return text == known[1];
-    };
-    start.theme = one_of("--theme", state.theme, kThemes) ? ThemeMode::Dark : ThemeMode::Light;
-    start.language = one_of("--lang", state.language, kLanguages) ? Language::Chinese : Language::English;
+    if (state.theme != kThemes[0] && state.theme != kThemes[1]) throw unknown_name("--theme", state.theme, kThemes);
+    start.theme = state.theme == kThemes[1] ? ThemeMode::Dark : ThemeMode::Light;
+    start.language = language_named(state.language);
     start.step = static_cast<int>(whole_number("--step", state.step, 0, 1'000'000'000));
     return start;
 }

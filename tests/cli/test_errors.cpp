@@ -47,7 +47,7 @@ TEST_CASE("unknown names are refused with what exists and the nearest name") {
         {{"cuont"}, {"unknown command 'cuont'", "did you mean count?", "trace"}},
         {{"frobnicate"},
          {"unknown command 'frobnicate'",
-          "list, trace, count, sweep, model, check, shot, bench, device, record, ncu, bench-table"}},
+          "list, lesson, trace, count, sweep, model, check, shot, bench, device, record, ncu, bench-table"}},
         {{"--frob"}, {"unknown option '--frob'", "--help"}},
         {{"count", "fa2_foward"},
          {"unknown algorithm 'fa2_foward'", "did you mean fa2_forward?", "standard_attention"}},
@@ -133,7 +133,8 @@ TEST_CASE("shot's options are looked at before any display is needed") {
         {{"shot", "--out", png, "--theme", "drak"}, {"unknown --theme 'drak'", "did you mean dark?"}},
         {{"shot", "--out", png, "--lang", "fr"}, {"unknown --lang 'fr'", "en, zh"}},
         {{"shot", "--out", png, "--step", "-1"}, {"--step is -1", "from 0"}},
-        {{"shot", "--out", png, "--lesson", "fa2_foward"}, {"unknown lesson 'fa2_foward'", "did you mean fa2_forward?"}},
+        {{"shot", "--out", png, "--lesson", "fa2_foward"},
+         {"unknown lesson 'fa2_foward'", "did you mean fa2_forward?"}},
         {{"shot", "--out", png, "--preset", "n9"}, {"unknown preset 'n9'", "n4d3"}},
     };
     for (const Row& row : rows) check_refused(row);
