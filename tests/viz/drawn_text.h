@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "viz/text/font.h"
+
 namespace flashstep::testing {
 
 // Glyphs of one font that stand without a space between.
@@ -22,10 +24,11 @@ struct DrawnRun {
 
 class DrawnText {
   public:
-    explicit DrawnText(const ImFontAtlas& atlas) : width_(atlas.TexWidth), height_(atlas.TexHeight) {
+    explicit DrawnText(const ImFontAtlas& atlas)
+        : width_(viz::size_of(atlas).width), height_(viz::size_of(atlas).height) {
         owner_.resize(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_));
         for (const ImFont* font : atlas.Fonts)
-            for (const ImFontGlyph& glyph : font->Glyphs) {
+            for (const ImFontGlyph& glyph : viz::glyphs_of(font)) {
                 if (!glyph.Visible) continue;
                 glyphs_.push_back({font, &glyph});
                 for (int y = texel(glyph.V0, height_); y < texel(glyph.V1, height_); ++y)
@@ -72,13 +75,13 @@ class DrawnText {
                 const float start = a.pos.x - glyph->X0 * zoom, top = a.pos.y - glyph->Y0 * zoom;
                 const bool goes_on = own == font && std::abs(start - pen) < 1.6f && std::abs(top - base) < 2;
                 if (!goes_on) {
-                    runs.push_back({{}, own, false, {start, top + own->FontSize / 2}});
+                    runs.push_back({{}, own, false, {start, top + viz::font_height(own) / 2}});
                     font = own;
                     runs.back().cut = start < command.ClipRect.x + 2;
                 }
                 append(runs.back().text, glyph->Codepoint);
                 pen = start + glyph->AdvanceX * zoom, base = top;
-                runs.back().cut |= !whole || pen + own->FontSize > command.ClipRect.z;
+                runs.back().cut |= !whole || pen + viz::font_height(own) > command.ClipRect.z;
             }
         }
     }

@@ -14,6 +14,7 @@
 #include "viz/panels/score_map.h"
 #include "viz/shell/frame.h"
 #include "viz/shell/headless.h"
+#include "viz/widgets/child.h"
 
 using namespace flashstep;
 using namespace flashstep::viz;
@@ -57,7 +58,7 @@ Box box_of(int size, std::string_view panel) {
 void place(AppState& app, const char* id, const Box& box, Draw draw) {
     ImGui::SetCursorScreenPos({box.x, box.y});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(12, 12));
-    ImGui::BeginChild(id, {box.w, box.h}, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+    begin_padded_child(id, {box.w, box.h});
     ImGui::PopStyleVar();
     draw(app);
     ImGui::EndChild();

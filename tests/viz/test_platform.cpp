@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/error.h"
+#include "viz/text/font.h"
 #include "viz/shell/platform.h"
 
 using namespace flashstep;
@@ -33,13 +34,13 @@ TEST_CASE("a captured frame holds what was drawn, in the size asked for") {
     CHECK(image.at(20, 30)[2] == static_cast<int>(accent.b * 255 + 0.5f));
     CHECK(image.at(100, 80)[0] == static_cast<int>(ground.r * 255 + 0.5f));
 
-    const float before = window.ui.fonts.body->FontSize;
+    const float before = font_height(window.ui.fonts.body);
     window.set_zoom(2);
     window.ui.mode = ThemeMode::Light;
     const Image light = window.capture(64, 64, 2, draw);
     CHECK(light.at(50, 60)[0] == static_cast<int>(theme(ThemeMode::Light).ground.r * 255 + 0.5f));
     CHECK(window.ui.scale == 2);
-    CHECK(window.ui.fonts.body->FontSize > before * 1.8f);
+    CHECK(font_height(window.ui.fonts.body) > before * 1.8f);
 
     const auto path =
         std::filesystem::temp_directory_path() / ("flashstep_test_platform_" + std::to_string(::getpid()) + ".png");

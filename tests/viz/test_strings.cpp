@@ -14,6 +14,7 @@
 
 #include "viz/shell/headless.h"
 #include "viz/text/characters.h"
+#include "viz/text/font.h"
 #include "viz/text/strings.h"
 
 using namespace flashstep;
@@ -211,7 +212,7 @@ TEST_CASE("the fonts hold every Chinese character of the sources") {
         ImTextCharFromUtf8(&c, all.data() + k, all.data() + k + 3);
         CAPTURE(std::string(all.substr(k, 3)));
         for (const ImFont* font : {h.ui.fonts.body, h.ui.fonts.bold, h.ui.fonts.small, h.ui.fonts.heading})
-            CHECK(font->FindGlyphNoFallback(static_cast<ImWchar>(c)) != nullptr);
+            CHECK(glyph_of(font, static_cast<ImWchar>(c)) != nullptr);
     }
     CHECK(han > 300);
 }

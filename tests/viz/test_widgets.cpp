@@ -8,6 +8,7 @@
 
 #include "lab/format.h"
 #include "viz/shell/headless.h"
+#include "viz/text/font.h"
 #include "viz/text/markdown.h"
 #include "viz/widgets/widgets.h"
 
@@ -38,21 +39,21 @@ TEST_CASE("fonts are complete or say what is missing, and every size is there") 
     const Fonts& f = h.ui.fonts;
     for (ImFont* font : {f.body, f.bold, f.small, f.heading, f.number, f.number_small}) {
         REQUIRE(font != nullptr);
-        CHECK(font->FindGlyphNoFallback('A') != nullptr);
+        CHECK(glyph_of(font, 'A') != nullptr);
     }
     for (const auto& face : f.math) {
         for (ImFont* font : face) CHECK(font != nullptr);
     }
     if (!f.message.empty()) return;
     for (const char32_t c : {U'−', U'∞', U'×', U'←', U'≤'}) {
-        CHECK(f.number->FindGlyphNoFallback(static_cast<ImWchar>(c)) != nullptr);
-        CHECK(f.math[0][4]->FindGlyphNoFallback(static_cast<ImWchar>(c)) != nullptr);
+        CHECK(glyph_of(f.number, static_cast<ImWchar>(c)) != nullptr);
+        CHECK(glyph_of(f.math[0][4], static_cast<ImWchar>(c)) != nullptr);
     }
-    CHECK(f.body->FindGlyphNoFallback(static_cast<ImWchar>(U'课')) != nullptr);
+    CHECK(glyph_of(f.body, static_cast<ImWchar>(U'课')) != nullptr);
     // Figures of one width: columns align.
     for (char c = '0'; c <= '9'; ++c)
-        CHECK(f.number->GetCharAdvance(static_cast<ImWchar>(c)) == f.number->GetCharAdvance('0'));
-    CHECK(f.number->GetCharAdvance(static_cast<ImWchar>(U'−')) == f.number->GetCharAdvance('0'));
+        CHECK(char_advance(f.number, static_cast<ImWchar>(c)) == char_advance(f.number, '0'));
+    CHECK(char_advance(f.number, static_cast<ImWchar>(U'−')) == char_advance(f.number, '0'));
 }
 
 TEST_CASE("without any font file text is still drawn, and one message says why") {
@@ -60,7 +61,7 @@ TEST_CASE("without any font file text is still drawn, and one message says why")
     ImFontAtlas atlas;
     const Fonts f = build_fonts(atlas, 1, FontFiles{});
     REQUIRE(f.body != nullptr);
-    CHECK(f.body->FindGlyphNoFallback('A') != nullptr);
+    CHECK(glyph_of(f.body, 'A') != nullptr);
     CHECK(f.math[1][0] != nullptr);
     CHECK(f.message.find("fonts-noto-cjk") != std::string::npos);
     atlas.Clear();

@@ -122,7 +122,7 @@ void draw_help(AppState& app) {
         const float height = ImGui::CalcTextSize(what.data(), end, false, wrap).y;
         ImDrawList* draw = ImGui::GetWindowDrawList();
         draw_text(draw, ui.fonts.body, at, u32(t.text), keys);
-        draw->AddText(ui.fonts.body, ui.fonts.body->FontSize, {at.x + label, at.y}, u32(t.quiet), what.data(), end,
+        draw->AddText(ui.fonts.body, font_height(ui.fonts.body), {at.x + label, at.y}, u32(t.quiet), what.data(), end,
                       wrap);
         ImGui::Dummy({half, height});
     }

@@ -206,7 +206,7 @@ void draw_cells(AppState& app, InputMatrix which) {
     small_text(ui, title);
     std::size_t longest = 1;
     for (const double v : values.reshaped()) longest = std::max(longest, cell_text(v).size());
-    const float advance = ui.fonts.number->GetCharAdvance('0');
+    const float advance = char_advance(ui.fonts.number, '0');
     const float width = std::clamp(advance * static_cast<float>(longest) + ui.px(18), ui.px(52), ui.px(112));
 
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.px(4), ui.px(4)));

@@ -12,6 +12,7 @@
 #include "viz/shell/lesson_walk.h"
 #include "viz/text/markdown.h"
 #include "viz/text/text.h"
+#include "viz/widgets/child.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
@@ -295,6 +296,7 @@ void draw_lesson_panel(AppState& app) {
     const int last = walk->reached;
     for (int b = 0; b <= last; ++b) draw_beat(app, panel, *walk, b);
     ImGui::Unindent(ui.px(12));
+    reach_cursor();
     ImGui::EndChild();
     panel.selected = app.selected;
 }

@@ -86,8 +86,8 @@ void draw_chip(MemoryView& view) {
     const char* note = ui.tr(kMemStream);
     const float wrap = b.x - a.x - 2 * ui.px(kPadding);
     ImFont* font = ui.fonts.small;
-    const ImVec2 size = font->CalcTextSizeA(font->FontSize, 1e9f, wrap, note);
-    draw->AddText(font, font->FontSize, {std::round(a.x + ui.px(kPadding)), std::round((a.y + b.y - size.y) / 2)},
+    const ImVec2 size = measured(font, note, nullptr, wrap);
+    draw->AddText(font, font_height(font), {std::round(a.x + ui.px(kPadding)), std::round((a.y + b.y - size.y) / 2)},
                   u32(view.t.quiet), note, nullptr, wrap);
 }
 

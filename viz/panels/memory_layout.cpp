@@ -105,10 +105,9 @@ GridFit cells(const Source& s, CellMode mode, int tensor, float roomier) {
     const bool small = mode.number_px <= kSmallNumber;
     const ImFont* font = small ? s.ui.fonts.number_small : s.ui.fonts.number;
     const NumberCell& cell = small ? kSmallCell : kLargeCell;
-    const float h =
-        std::ceil(std::max(font->FontSize + s.ui.px(kSmallGap), s.ui.px(cell.least_height))) + std::round(roomier / 2);
-    const float w =
-        std::ceil(static_cast<float>(s.widest[tensor]) * font->GetCharAdvance('0') + s.ui.px(cell.side_room));
+    const float h = std::ceil(std::max(font_height(font) + s.ui.px(kSmallGap), s.ui.px(cell.least_height))) +
+                    std::round(roomier / 2);
+    const float w = std::ceil(static_cast<float>(s.widest[tensor]) * char_advance(font, '0') + s.ui.px(cell.side_room));
     return {std::max(w + std::round(roomier), std::round(h * kLeastNumberShape)), h, mode.number_px};
 }
 

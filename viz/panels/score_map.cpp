@@ -160,9 +160,9 @@ struct MapView {
             draw_text(draw, digits, {middle.x - size.x / 2, middle.y - size.y / 2}, u32(current ? t.accent : t.quiet),
                       text);
         };
-        const int step_j = every(digits->GetCharAdvance('0') * static_cast<float>(std::to_string(map.cols).size()) +
-                                 ui.px(6)),
-                  step_i = every(digits->FontSize);
+        const int step_j =
+                      every(char_advance(digits, '0') * static_cast<float>(std::to_string(map.cols).size()) + ui.px(6)),
+                  step_i = every(font_height(digits));
         for (int j = 0; j < map.cols; ++j) {
             if (j == 0 || (j + 1) % step_j == 0)
                 number(j + 1, {origin.x + cell * (static_cast<float>(j) + 0.5f), origin.y - gutter / 2}, now.j == j);

@@ -158,7 +158,7 @@ void draw_cuda_line(AppState& app, const CudaText& text, int k, ImVec2 at, float
     const Theme& t = ui.theme();
     ImDrawList* draw = ImGui::GetWindowDrawList();
     ImFont* font = ui.fonts.number_small;
-    const float height = ui.px(17), advance = font->GetCharAdvance('0'), base = at.y + ui.px(13);
+    const float height = ui.px(17), advance = char_advance(font, '0'), base = at.y + ui.px(13);
     if (marked) {
         draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.accent, 0.16f));
         draw->AddRectFilled(at, {at.x + ui.px(3), at.y + height}, u32(t.accent));
@@ -216,7 +216,7 @@ void draw_cuda(AppState& app) {
     }
     small_text(ui, caption);
     ImGui::BeginChild("cuda", {0, 0}, false, ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoNav);
-    const float height = ui.px(17), advance = ui.fonts.number_small->GetCharAdvance('0');
+    const float height = ui.px(17), advance = char_advance(ui.fonts.number_small, '0');
     const float full = ui.px(48) + advance * static_cast<float>(state.cuda.longest);
     const float width = std::max(full, ImGui::GetContentRegionAvail().x);
     const ImVec2 origin = ImGui::GetCursorScreenPos();

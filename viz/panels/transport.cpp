@@ -330,7 +330,7 @@ void draw_bands(AppState& app, Timeline& line, ImVec2 at, float width) {
     const float tops[] = {place.outer, place.inner, place.lines, place.curve},
                 heights[] = {kOuter, kInner, kLines, kCurve};
     for (int k = 0; k < 4; ++k)
-        draw_text(draw, ui.fonts.small, {at.x, tops[k] + (ui.px(heights[k]) - ui.fonts.small->FontSize) / 2},
+        draw_text(draw, ui.fonts.small, {at.x, tops[k] + (ui.px(heights[k]) - font_height(ui.fonts.small)) / 2},
                   u32(t.quiet), labels[k]);
 
     const int now = player.position();

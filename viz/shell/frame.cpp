@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "viz/panels/panels.h"
 #include "viz/text/text.h"
+#include "viz/widgets/child.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
@@ -30,9 +31,9 @@ void place(AppState& app, const char* id, const Box& box, Draw draw, ImVec2 padd
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
     ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
     ImGui::PushStyleColor(ImGuiCol_ChildBg, u32(ground));
-    ImGui::BeginChild(
-        id, {box.w, box.h}, false,
-        ImGuiWindowFlags_AlwaysUseWindowPadding | ImGuiWindowFlags_NoNav |
+    begin_padded_child(
+        id, {box.w, box.h},
+        ImGuiWindowFlags_NoNav |
             (scroll == Scroll::No ? ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse : 0));
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
@@ -75,7 +76,7 @@ void draw_notice(AppState& app, const Box& box, const std::string& text) {
     draw_icon(draw, Icon::Warning, {box.x + ui.px(24), box.y + ui.px(20)}, ui.px(16), u32(t.alarm));
     const float left = box.x + ui.px(44), wrap = box.w - ui.px(44 + 52);
     ImFont* font = ui.fonts.body;
-    draw->AddText(font, font->FontSize, {left, std::round(box.y + ui.px(10))}, u32(t.text), text.data(),
+    draw->AddText(font, font_height(font), {left, std::round(box.y + ui.px(10))}, u32(t.text), text.data(),
                   text.data() + text.size(), wrap);
     ImGui::SetCursorScreenPos({box.right() - ui.px(44), box.y + ui.px(4)});
     if (icon_button(ui, "dismiss", Icon::Close, ui.tr(kDismiss))) app.session.dismiss_error();

@@ -6,6 +6,7 @@
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <chrono>
@@ -102,8 +103,8 @@ class KeyQueue {
             static_cast<KeyQueue*>(glfwGetWindowUserPointer(w))->events_.push_back({key, scancode, action, mods});
         });
     }
-    // Before a frame. Returns whether some have to wait for the next one.
-    bool deliver(GLFWwindow* window) {
+    // Before a frame.
+    void deliver(GLFWwindow* window) {
         std::set<int> changed;
         bool pressed = false;
         while (!events_.empty()) {
@@ -114,8 +115,9 @@ class KeyQueue {
             events_.pop_front();
             ImGui_ImplGlfw_KeyCallback(window, e.key, e.scancode, e.action, e.mods);
         }
-        return !events_.empty();
     }
+    // After a frame: some have to wait for the next one.
+    bool waiting() const { return !events_.empty(); }
 
   private:
     struct Event {
@@ -127,7 +129,8 @@ class KeyQueue {
 class KeyQueue {  // newer ones keep such a queue themselves
   public:
     void attach(GLFWwindow*) {}
-    bool deliver(GLFWwindow*) { return false; }
+    void deliver(GLFWwindow*) {}
+    bool waiting() const { return !ImGui::GetCurrentContext()->InputEventsQueue.empty(); }
 };
 #endif
 
@@ -249,7 +252,7 @@ void Window::run(const std::function<Pace(Ui&)>& draw) {
             due = glfwGetTime() - since < sleep * 0.98 ? kSettleFrames : 1;
         }
         w.refresh(ui);
-        const bool more_keys = w.keys.deliver(w.window);
+        w.keys.deliver(w.window);
         ui.hot.begin_frame();
         ImGui_ImplOpenGL3_NewFrame();
         ImGui_ImplGlfw_NewFrame();
@@ -261,8 +264,8 @@ void Window::run(const std::function<Pace(Ui&)>& draw) {
         w.clear(ui, width, height);
         ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
         glfwSwapBuffers(w.window);
-        due = pace == Pace::Animate || more_keys || ui.hot.changed() || ImGui::IsAnyMouseDown() ? std::max(due, 2)
-                                                                                                : due - 1;
+        const bool goes_on = pace == Pace::Animate || w.keys.waiting() || ui.hot.changed() || ImGui::IsAnyMouseDown();
+        due = goes_on ? std::max(due, 2) : due - 1;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "viz/shell/ui.h"
+#include "viz/text/font.h"
 #include "viz/text/formula.h"
 #include "viz/text/math_glyphs.h"
 
@@ -37,8 +38,8 @@ void draw_glyph(const Ui& ui, ImDrawList* draw, ImVec2 pen, const FormulaBox& b,
     const float zoom = std::abs(b.size - baked) < 0.01f ? 1.0f : b.size / baked;
     char utf8[5] = {};
     ImTextCharToUtf8(utf8, static_cast<unsigned>(b.glyph));
-    const ImVec2 at(std::round(pen.x), std::round(pen.y) - std::round(font->Ascent * zoom));
-    draw->AddText(font, font->FontSize * zoom, at, color, utf8);
+    const ImVec2 at(std::round(pen.x), std::round(pen.y) - std::round(font_ascent(font) * zoom));
+    draw->AddText(font, font_height(font) * zoom, at, color, utf8);
 }
 
 // A tilde, hat or bar of width w and height h.
@@ -179,8 +180,8 @@ int formula(Ui& ui, const FormulaLayout& layout) {
     // On the baseline of the text beside it, and never lower than the line's own height.
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImFont* font = ImGui::GetFont();
-    const float zoom = ImGui::GetFontSize() / font->FontSize;
-    const float baseline = std::max(std::round(font->Ascent * zoom), std::ceil(layout.ascent * ui.scale));
+    const float zoom = ImGui::GetFontSize() / font_height(font);
+    const float baseline = std::max(std::round(font_ascent(font) * zoom), std::ceil(layout.ascent * ui.scale));
     const float height = std::max(ImGui::GetTextLineHeight(), baseline + std::ceil(layout.descent * ui.scale));
     const int hovered = draw_formula(ui, ImGui::GetWindowDrawList(), at.x, at.y + baseline, layout);
     ImGui::Dummy({std::ceil(layout.width * ui.scale), height});

@@ -192,8 +192,8 @@ class MarkdownView::Layouter {
             t.piece.link = run.link;
             t.piece.width = w;
             ImFont* f = font(style);
-            t.ascent = std::round(f->Ascent);
-            t.descent = std::round(f->FontSize - f->Ascent);
+            t.ascent = std::round(font_ascent(f));
+            t.descent = std::round(font_height(f) - font_ascent(f));
             push(std::move(t), may_break);
             word.remove_prefix(n);
             may_break = true;
@@ -282,9 +282,9 @@ class MarkdownView::Layouter {
             p.style = Style::Code;
             p.text = s.substr(0, n);
             p.x = left_ + px(8);
-            p.y = y_ + std::round(f->Ascent);
+            p.y = y_ + std::round(font_ascent(f));
             p.width = measure(Style::Code, p.text);
-            y_ += std::round(f->FontSize) + px(2);
+            y_ += std::round(font_height(f)) + px(2);
             if (!p.text.empty()) view_.pieces_.push_back(std::move(p));
             s.remove_prefix(std::min(n + 1, s.size()));
         }
@@ -363,17 +363,17 @@ void MarkdownView::draw(Ui& ui, const LinkCallback& clicked, Emphasis emphasis, 
                                                        : f.body;
             if (!font) font = ImGui::GetFont();
             ImU32 ink = text_ink;
-            const float ascent = std::round(font->Ascent);
+            const float ascent = std::round(font_ascent(font));
             if (p.kind == MdRun::Kind::Code) {
                 // The name of a tensor is live here too.
                 const bool tensor = tensor_style(p.text).family != Family::Other;
-                const ImVec2 a(x - ui.px(2), y - ascent), b(x + p.width + ui.px(2), y - ascent + font->FontSize);
+                const ImVec2 a(x - ui.px(2), y - ascent), b(x + p.width + ui.px(2), y - ascent + font_height(font));
                 if (tensor && ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(a, b)) ui.hot.set(p.text);
                 const bool hot = tensor && ui.hot.is(p.text);
                 draw->AddRectFilled(a, b, hot ? u32(t.text_of(p.text), 0.25f) : u32(t.raised), ui.px(3));
                 if (tensor) ink = u32(t.text_of(p.text));
             }
-            draw->AddText(font, font->FontSize, {std::round(x), y - ascent}, ink, p.text.data(),
+            draw->AddText(font, font_height(font), {std::round(x), y - ascent}, ink, p.text.data(),
                           p.text.data() + p.text.size());
         }
         if (p.link >= 0) {

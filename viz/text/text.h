@@ -8,13 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include "viz/text/font.h"
+
 namespace flashstep::viz {
 
 // Dear ImGui takes a null end for "up to the terminating zero": an empty view, whose pointers may be null, never
 // reaches it.
 inline ImVec2 text_size(const ImFont* font, std::string_view text) {
-    if (text.empty()) return {0, font->FontSize};
-    return font->CalcTextSizeA(font->FontSize, 1e9f, 0, text.data(), text.data() + text.size());
+    if (text.empty()) return {0, font_height(font)};
+    return measured(font, text.data(), text.data() + text.size());
 }
 
 inline float text_width(const ImFont* font, std::string_view text) { return text_size(font, text).x; }
@@ -22,13 +24,13 @@ inline float text_width(const ImFont* font, std::string_view text) { return text
 // With its top left corner at `at`, on whole pixels.
 inline void draw_text(ImDrawList* draw, ImFont* font, ImVec2 at, unsigned color, std::string_view text) {
     if (text.empty()) return;
-    draw->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)}, color, text.data(),
+    draw->AddText(font, font_height(font), {std::round(at.x), std::round(at.y)}, color, text.data(),
                   text.data() + text.size());
 }
 
 // With its baseline at y, so that texts of different sizes stand on one line.
 inline void draw_text_on(ImDrawList* draw, ImFont* font, float x, float y, unsigned color, std::string_view text) {
-    draw_text(draw, font, {x, y - font->Ascent}, color, text);
+    draw_text(draw, font, {x, y - font_ascent(font)}, color, text);
 }
 
 // `text` cut at the end, with an ellipsis, where it is wider than `width`.
@@ -37,7 +39,7 @@ inline std::string fitted(const ImFont* font, std::string_view text, float width
     if (text.empty()) return {};
     const float rest = width - text_width(font, "…");
     const char* end = text.data();
-    font->CalcTextSizeA(font->FontSize, std::max(rest, 1.0f), 0, text.data(), text.data() + text.size(), &end);
+    measured(font, text.data(), text.data() + text.size(), 0, std::max(rest, 1.0f), &end);
     std::string cut(text.data(), end);
     while (!cut.empty() && cut.back() == ' ') cut.pop_back();
     return cut + "…";

@@ -79,8 +79,8 @@ bool bar_row(Ui& ui, const BarRow& row) {
     if (row.label.empty()) {
         tensor_name(ui, draw, {at.x, mid + ui.px(5)}, row.tensor, 17);
     } else if (ImFont* font = ui.fonts.small) {
-        draw->AddText(font, font->FontSize, {at.x, std::round(mid - font->FontSize / 2)}, u32(t.text), row.label.data(),
-                      row.label.data() + row.label.size());
+        draw->AddText(font, font_height(font), {at.x, std::round(mid - font_height(font) / 2)}, u32(t.text),
+                      row.label.data(), row.label.data() + row.label.size());
     }
     const float left = std::round(at.x + label_w), room = std::max(ui.px(8), width - label_w - number_w);
     const auto length = [&](double v) {

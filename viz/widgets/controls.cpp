@@ -156,10 +156,10 @@ void section_header(Ui& ui, std::string_view title, std::string_view right) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = std::round(ui.px(28));
     const float base = at.y + std::round(ui.px(18));  // common baseline of both texts
-    draw_text(draw, font, {at.x, base - font->Ascent}, u32(t.text), title);
+    draw_text(draw, font, {at.x, base - font_ascent(font)}, u32(t.text), title);
     if (!right.empty()) {
         const float w = text_size(small, right).x;
-        draw_text(draw, small, {at.x + width - w, base - small->Ascent}, u32(t.quiet), right);
+        draw_text(draw, small, {at.x + width - w, base - font_ascent(small)}, u32(t.quiet), right);
     }
     ImGui::Dummy({width, height - ImGui::GetStyle().ItemSpacing.y});
 }
@@ -192,8 +192,8 @@ void empty_state(Ui& ui, std::string_view text) {
     ImFont* font = ImGui::GetFont();
     const ImVec2 pen(std::round(at.x + std::max(0.0f, (space.x - size.x) / 2)),
                      std::round(at.y + std::max(ui.px(12), (space.y - size.y) * 0.4f)));
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, pen, u32(t.quiet), text.data(), text.data() + text.size(),
-                                        wrap);
+    ImGui::GetWindowDrawList()->AddText(font, font_height(font), pen, u32(t.quiet), text.data(),
+                                        text.data() + text.size(), wrap);
     ImGui::Dummy({space.x, std::max(size.y + ui.px(24), 1.0f)});
 }
 
@@ -205,8 +205,9 @@ void value_row(Ui& ui, std::string_view label, std::string_view number) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = std::round(ui.px(20)),
                 base = at.y + std::round(ui.px(15));
-    draw_text(draw, small, {at.x, base - small->Ascent}, u32(t.quiet), label);
-    draw_text(draw, digits, {at.x + width - text_size(digits, number).x, base - digits->Ascent}, u32(t.text), number);
+    draw_text(draw, small, {at.x, base - font_ascent(small)}, u32(t.quiet), label);
+    draw_text(draw, digits, {at.x + width - text_size(digits, number).x, base - font_ascent(digits)}, u32(t.text),
+              number);
     ImGui::Dummy({width, height});
 }
 

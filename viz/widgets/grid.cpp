@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "lab/format.h"
+#include "viz/text/font.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
@@ -108,8 +109,8 @@ struct Painter {
         if (fit.number_px <= 0 || !g.data) return;
         ImFont* font = fit.number_px < 14 ? ui.fonts.number_small : ui.fonts.number;
         if (!font) return;
-        const float advance = font->GetCharAdvance('0');
-        const float drop = std::floor((fit.cell_h - 1 - font->FontSize) / 2);
+        const float advance = char_advance(font, '0');
+        const float drop = std::floor((fit.cell_h - 1 - font_height(font)) / 2);
         std::array<NumberText, 128> column;  // written once where it has room
         constexpr int kKept = static_cast<int>(column.size());
         for (int c = col0; c < col1; ++c) {
@@ -135,7 +136,7 @@ struct Painter {
                 if (!std::isfinite(v)) {  // a sign, no number: in the middle
                     pen.x = std::round(x(c) + (x(c + 1) - 1 - x(c) - static_cast<float>(n.width) * advance) / 2);
                 }
-                draw->AddText(font, font->FontSize, pen, faded(ink, g.alpha), n.text, n.text + n.bytes);
+                draw->AddText(font, font_height(font), pen, faded(ink, g.alpha), n.text, n.text + n.bytes);
             }
         }
     }
@@ -159,16 +160,16 @@ struct Painter {
         const auto label = [&](int index, ImVec2 center, bool now) {
             char text[12];
             const int n = std::snprintf(text, sizeof text, "%d", index);
-            const ImVec2 pen(std::round(center.x - static_cast<float>(n) * font->GetCharAdvance('0') / 2),
-                             std::round(center.y - font->FontSize / 2));
-            draw->AddText(font, font->FontSize, pen, color(now ? t.accent : t.quiet), text);
+            const ImVec2 pen(std::round(center.x - static_cast<float>(n) * char_advance(font, '0') / 2),
+                             std::round(center.y - font_height(font) / 2));
+            draw->AddText(font, font_height(font), pen, color(now ? t.accent : t.quiet), text);
         };
         // Where blocks lie closer than a line, only each 5th, 10th, ... is numbered.
         const auto every = [&](float distance) {
             int n = 1;
             for (const int step : {1, 5, 10, 50, 100, 500}) {
                 n = step;
-                if (distance * static_cast<float>(step) >= font->FontSize) break;
+                if (distance * static_cast<float>(step) >= font_height(font)) break;
             }
             return n;
         };
