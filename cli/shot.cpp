@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -23,7 +24,7 @@ constexpr int kMostSide = 8192;
 constexpr const char* kUnderXvfb = "FLASHSTEP_UNDER_XVFB";  // set for the second start, so that there is no third
 
 struct State {
-    std::string lesson, preset, step = "0", size = "1280x720", theme = "dark", language = "en", out;
+    std::string lesson, beat, preset, fault, step, layout, size = "1280x720", theme = "dark", language = "en", out;
 };
 
 // An executable's path, empty if it is not in PATH.
@@ -58,12 +59,29 @@ void check_file(const std::string& out) {
                                 io::quoted(path.parent_path().string(), 200)));
 }
 
+// A lesson's part, or a step; what a beat is about stands in the lesson.
+void take_place(const State& state, const Lesson* lesson, StartState& start) {
+    const auto not_with_beat = [&](const char* option, const std::string& text) {
+        if (!state.beat.empty() && !text.empty())
+            throw Error(fmt::format("--beat {} and {} {} name two places", state.beat, option, text),
+                        "leave one of the two out");
+    };
+    not_with_beat("--step", state.step);
+    not_with_beat("--fault", state.fault);
+    if (!state.step.empty()) start.step = static_cast<int>(whole_number("--step", state.step, 0, 1'000'000'000));
+    if (state.beat.empty()) return;
+    if (!lesson) throw Error("--beat needs the lesson that it is of", "add --lesson ID");
+    start.beat =
+        static_cast<int>(whole_number("--beat", state.beat, 1, static_cast<std::int64_t>(lesson->beats.size())));
+}
+
 StartState start_state(const State& state) {
     StartState start;
+    const Lesson* lesson = nullptr;
     if (!state.lesson.empty()) {
-        const Lesson& lesson = lesson_named(state.lesson);
+        lesson = &lesson_named(state.lesson);
         start.lesson = state.lesson;
-        start.preset = lesson.scenes.front().preset->id;
+        start.preset = lesson->scenes.front().preset->id;
     }
     if (!state.preset.empty()) {
         if (!find_preset(state.preset)) throw unknown_name("preset", state.preset, ids(presets()));
@@ -74,10 +92,16 @@ StartState start_state(const State& state) {
         start.preset = state.preset;
         if (state.lesson.empty()) start.lesson.clear();
     }
+    if (!state.fault.empty()) start.fault = fault_named(state.fault)->id;
+    if (!state.layout.empty()) {
+        if (std::ranges::find(kLayoutIds, state.layout) == kLayoutIds.end())
+            throw unknown_name("layout", state.layout, kLayoutIds);
+        start.layout = state.layout;
+    }
     if (state.theme != kThemes[0] && state.theme != kThemes[1]) throw unknown_name("--theme", state.theme, kThemes);
     start.theme = state.theme == kThemes[1] ? ThemeMode::Dark : ThemeMode::Light;
     start.language = language_named(state.language);
-    start.step = static_cast<int>(whole_number("--step", state.step, 0, 1'000'000'000));
+    take_place(state, lesson, start);
     return start;
 }
 
@@ -112,8 +136,11 @@ Action add(const Options& options, const Start& start) {
         options.text(name, text, help, type);
     };
     add("--lesson", state->lesson, "ID", "with this lesson's text");
+    add("--beat", state->beat, "K", "at this part of the lesson's text, from 1");
     add("--preset", state->preset, "ID", "on this problem (n4d3)");
+    add("--fault", state->fault, "ID", "with this mistake in its algorithm");
     add("--step", state->step, "K", "at this step (0: the inputs)");
+    add("--layout", state->layout, "NAME", "lesson or workbench (workbench)");
     add("--size", state->size, "WxH", "in pixels (1280x720)");
     add("--theme", state->theme, "NAME", "light or dark (dark)");
     add("--lang", state->language, "NAME", "en or zh (en)");

@@ -1,8 +1,10 @@
 // What the app opens on: a lesson, a preset, or a problem of the command line, and where in it.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/problem.h"
 #include "core/text.h"
@@ -14,6 +16,9 @@ enum class ThemeMode { Dark, Light };
 // The least window that holds the panels, in design pixels.
 constexpr int kLeastWidth = 960, kLeastHeight = 600;
 
+// How panels divide the window: viz/shell/layouts.h has a row for each.
+constexpr std::array<std::string_view, 2> kLayoutIds = {"lesson", "workbench"};
+
 struct StartState {
     std::string lesson = "fa2_forward";  // lesson id; empty: no lesson text
     std::string preset = "n4d3";         // used where `problem` is not set
@@ -21,7 +26,9 @@ struct StartState {
     std::string fault = {};              // a known mistake of the algorithm; empty: none
     std::optional<Problem> problem;      // with `inputs`: from the command line
     std::optional<Inputs> inputs;
-    int step = 0;
+    std::optional<int> step = {};      // none: where the lesson begins, or the inputs
+    int beat = 0;                      // of the lesson, from 1; 0: the first, or where `step` is
+    std::string layout = "workbench";  // id of a layout
     ThemeMode theme = ThemeMode::Dark;
     Language language = Language::English;
 };

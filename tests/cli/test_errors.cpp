@@ -136,6 +136,15 @@ TEST_CASE("shot's options are looked at before any display is needed") {
         {{"shot", "--out", png, "--lesson", "fa2_foward"},
          {"unknown lesson 'fa2_foward'", "did you mean fa2_forward?"}},
         {{"shot", "--out", png, "--preset", "n9"}, {"unknown preset 'n9'", "n4d3"}},
+        {{"shot", "--out", png, "--fault", "no-rescal"}, {"unknown --fault 'no-rescal'", "did you mean no-rescale?"}},
+        {{"shot", "--out", png, "--layout", "leson"}, {"unknown layout 'leson'", "did you mean lesson?"}},
+        {{"shot", "--out", png, "--beat", "1"}, {"--beat needs the lesson", "--lesson ID"}},
+        {{"shot", "--out", png, "--lesson", "fa2_forward", "--beat", "0"}, {"--beat is 0", "from 1"}},
+        {{"shot", "--out", png, "--lesson", "fa2_forward", "--beat", "999"}, {"--beat is 999", "from 1"}},
+        {{"shot", "--out", png, "--lesson", "fa2_forward", "--beat", "2", "--step", "3"},
+         {"--beat 2 and --step 3 name two places", "leave one"}},
+        {{"shot", "--out", png, "--lesson", "fa2_forward", "--beat", "2", "--fault", "no-rescale"},
+         {"--beat 2 and --fault no-rescale name two places", "leave one"}},
     };
     for (const Row& row : rows) check_refused(row);
     // Right use on a machine with neither a display nor xvfb-run, or in a build without a window: not available.

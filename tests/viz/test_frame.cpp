@@ -390,7 +390,7 @@ TEST_CASE("every panel of every preset is drawn in both languages and themes, at
 }
 
 TEST_CASE("the divided window leaves no gap between panels and nothing over the edge") {
-    const Area& workbench = layouts().front().whole;
+    const Area& workbench = layout_named("workbench").whole;
     for (const auto& [w, h] : {std::pair{960.0f, 600.0f}, {1280.0f, 720.0f}, {1920.0f, 1080.0f}, {3840.0f, 2160.0f}}) {
         const FrameLayout l = frame_layout({w, h}, 1, 0, workbench);
         CHECK_FALSE(l.too_small);

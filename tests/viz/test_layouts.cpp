@@ -19,7 +19,7 @@ using flashstep::testing::Stage;
 
 namespace {
 
-const Area& workbench() { return layouts().front().whole; }
+const Area& workbench() { return layout_named("workbench").whole; }
 
 // What is wrong with an area, or empty.
 std::string fault_of(const Area& area, std::vector<std::string_view>& seen) {
@@ -56,6 +56,12 @@ Layout planted() {
 }
 
 }  // namespace
+
+TEST_CASE("the layouts that can be asked for are those that there are") {
+    CHECK(std::ranges::equal(layouts(), kLayoutIds, {}, &Layout::id));
+    for (const std::string_view id : kLayoutIds) CHECK(layout_named(id).id == id);
+    CHECK_THROWS_WITH(layout_named("workbank"), doctest::Contains("there are: lesson, workbench"));
+}
 
 TEST_CASE("every layout names panels that there are, each once, and one part of a split takes what is left") {
     for (const Layout& layout : layouts()) {

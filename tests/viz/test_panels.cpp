@@ -52,7 +52,7 @@ const ImVec2 kWindows[] = {{1280, 720}, {1920, 1080}};
 
 // As the frame places them.
 Box box_of(int size, std::string_view panel) {
-    return frame_layout(kWindows[size], 1, 0, layouts().front().whole).panels.box(panel);
+    return frame_layout(kWindows[size], 1, 0, layout_named("workbench").whole).panels.box(panel);
 }
 
 void place(AppState& app, const char* id, const Box& box, Draw draw) {

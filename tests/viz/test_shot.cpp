@@ -80,4 +80,13 @@ TEST_CASE("shot draws the step, theme and size that were asked for, without a di
     CHECK(differing_pixels(dark, later) > 2000);
     REQUIRE(shot({"--lesson", "fa2_forward", "--step", "10", "--size", "1280x720", "--theme", "light"}, light) == 0);
     CHECK(light.count(viz::theme(ThemeMode::Light).panel, 1280, 0) > 1280 * 720 / 4);
+
+    // A part of the lesson's text is shown at its place; so is a mistake at a step.
+    Picture beat, next, wrong, right;
+    REQUIRE(shot({"--lesson", "fa2_forward", "--beat", "5", "--layout", "lesson"}, beat) == 0);
+    REQUIRE(shot({"--lesson", "fa2_forward", "--beat", "6", "--layout", "lesson"}, next) == 0);
+    CHECK(differing_pixels(beat, next) > 2000);
+    REQUIRE(shot({"--preset", "n4d3", "--step", "18"}, right) == 0);
+    REQUIRE(shot({"--preset", "n4d3", "--step", "18", "--fault", "no-rescale"}, wrong) == 0);
+    CHECK(wrong.count(theme.alarm, 1280, 0) > right.count(theme.alarm, 1280, 0) + 100);
 }

@@ -43,11 +43,11 @@ int run_app(const StartState& start) {
     window.ui.mode = app.ui.mode;
     app.zoom = window.zoom();
     const double began = seconds();
-    bool placed = start.step == 0;
+    bool placed = !start.step;
     window.run([&](Ui& ui) {
         window_frame(app, window, ui, seconds() - began);
         if (!placed && app.player) {
-            app.player->seek(start.step);
+            app.player->seek(*start.step);
             placed = true;
         }
         return moving(app) ? Pace::Animate : Pace::Idle;
@@ -65,11 +65,14 @@ void write_shot(const StartState& start, int width, int height, const std::strin
         app.update(0);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+    app.update(0);
     if (!app.player) throw Error("there is nothing to show: " + app.session.error().en);
-    if (start.step > app.player->count())
-        throw Error("--step is " + std::to_string(start.step) + ", but the walk has " +
-                    std::to_string(app.player->count()) + " steps");
-    app.player->seek(start.step);
+    if (start.step) {
+        if (*start.step > app.player->count())
+            throw Error("--step is " + std::to_string(*start.step) + ", but the walk has " +
+                        std::to_string(app.player->count()) + " steps");
+        app.player->seek(*start.step);
+    }
     double now = 0;
     const auto draw = [&](Ui& ui) { window_frame(app, window, ui, now += 1.0 / 60); };
     // Scrolling and sizes that depend on the frame before need some frames to come to rest.

@@ -27,7 +27,7 @@ FrameLayout frame_layout(ImVec2 window, float scale, float notice, const Area& a
                          std::span<const std::string_view> folded = {});
 
 struct FrameState {
-    const Layout* layout = &layouts().front();
+    const Layout* layout = &layout_named("workbench");
     const Panel* focus = nullptr;  // shown alone; null: the layout's panels
     std::string overlay;           // id of the popup that is open; empty: none
     bool style_set = false;

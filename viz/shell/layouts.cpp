@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <utility>
+
+#include "core/error.h"
 
 namespace flashstep::viz {
 namespace {
@@ -39,6 +42,12 @@ Area workbench() {
             down(Length{.share = 0.21f, .least = 284, .most = 460},
                  {panel("traffic"), panel("compare", Length{.share = 0.42f, .least = 200, .most = 520})}),
         });
+}
+
+// What is read, what it is about, and the number that it explains; nothing else.
+Area lesson() {
+    return across(kRest, {panel("lesson", Length{.share = 0.29f, .least = 340, .most = 620}),
+                          down(kRest, {panel("memory"), panel("explain", Length{.share = 0.34f, .least = 176, .most = 380})})});
 }
 
 // The map and the explanation belong together.
@@ -94,9 +103,19 @@ struct Divider {
 
 std::span<const Layout> layouts() {
     static const std::array table = {
+        Layout{"lesson", lesson()},
         Layout{"workbench", workbench()},
     };
     return table;
+}
+
+const Layout& layout_named(std::string_view id) {
+    std::string known;
+    for (const Layout& layout : layouts()) {
+        if (layout.id == id) return layout;
+        known += (known.empty() ? "" : ", ") + std::string(layout.id);
+    }
+    throw Error("there is no layout called " + std::string(id) + "; there are: " + known);
 }
 
 Area alone(std::string_view id) {

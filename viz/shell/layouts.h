@@ -41,8 +41,9 @@ struct Layout {
     Area whole;
 };
 
-// The first is the one that the app opens with.
+// By kLayoutIds of lab/start.h.
 std::span<const Layout> layouts();
+const Layout& layout_named(std::string_view id);  // throws Error naming those that there are
 // A panel that is shown alone, with what belongs beside it.
 Area alone(std::string_view panel);
 

@@ -2,7 +2,11 @@
 #include "viz/shell/start.h"
 
 #include "core/error.h"
+#include "core/faults.h"
 #include "gpu/registry.h"
+#include "lab/edit.h"
+#include "viz/shell/frame.h"
+#include "viz/shell/lesson_walk.h"
 
 namespace flashstep::viz {
 
@@ -15,7 +19,9 @@ void open_start(AppState& app, const StartState& start) {
         throw Error("there is no lesson called " + start.lesson, "See: flashstep list");
     if (!start.problem && !lesson && !preset)
         throw Error("there is no preset called " + start.preset, "See: flashstep list");
+    frame_state(app).layout = &layout_named(start.layout);
     if (lesson) app.open_lesson(*lesson);
+    if (lesson && start.beat > 0) go_to_beat(app, start.beat - 1);
     if (preset && !(lesson && lesson->scenes.front().preset == preset) && !start.problem) app.open_preset(*preset);
     if (!start.problem && start.algorithm.empty() && start.kernel.empty() && start.fault.empty()) return;
     app.session.edit([&](Recipe& recipe) {
@@ -25,7 +31,7 @@ void open_start(AppState& app, const StartState& start) {
         }
         if (!start.algorithm.empty()) recipe.algorithm = start.algorithm;
         if (!start.kernel.empty()) recipe.kernel = start.kernel;
-        if (!start.fault.empty()) recipe.fault = start.fault;
+        if (const Fault* fault = find_fault(start.fault)) recipe = with_fault(recipe, fault);
     });
 }
 
