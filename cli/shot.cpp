@@ -24,7 +24,8 @@ constexpr int kMostSide = 8192;
 constexpr const char* kUnderXvfb = "FLASHSTEP_UNDER_XVFB";  // set for the second start, so that there is no third
 
 struct State {
-    std::string lesson, beat, preset, fault, step, layout, size = "1280x720", theme = "dark", language = "en", out;
+    std::string lesson, beat, preset, fault, step, layout, press, size = "1280x720", theme = "dark", language = "en",
+                                                                  out;
 };
 
 // An executable's path, empty if it is not in PATH.
@@ -102,6 +103,7 @@ StartState start_state(const State& state) {
     start.theme = state.theme == kThemes[1] ? ThemeMode::Dark : ThemeMode::Light;
     start.language = language_named(state.language);
     take_place(state, lesson, start);
+    start.press = state.press;
     return start;
 }
 
@@ -140,7 +142,8 @@ Action add(const Options& options, const Start& start) {
     add("--preset", state->preset, "ID", "on this problem (n4d3)");
     add("--fault", state->fault, "ID", "with this mistake in its algorithm");
     add("--step", state->step, "K", "at this step (0: the inputs)");
-    add("--layout", state->layout, "NAME", "lesson or workbench (workbench)");
+    add("--layout", state->layout, "NAME", "lesson or workbench (lesson with --lesson, else workbench)");
+    add("--press", state->press, "KEYS", "after these keys and clicks, as 'S Down Ctrl+Right 640,300'");
     add("--size", state->size, "WxH", "in pixels (1280x720)");
     add("--theme", state->theme, "NAME", "light or dark (dark)");
     add("--lang", state->language, "NAME", "en or zh (en)");

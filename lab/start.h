@@ -26,9 +26,10 @@ struct StartState {
     std::string fault = {};              // a known mistake of the algorithm; empty: none
     std::optional<Problem> problem;      // with `inputs`: from the command line
     std::optional<Inputs> inputs;
-    std::optional<int> step = {};      // none: where the lesson begins, or the inputs
-    int beat = 0;                      // of the lesson, from 1; 0: the first, or where `step` is
-    std::string layout = "workbench";  // id of a layout
+    std::optional<int> step = {};  // none: where the lesson begins, or the inputs
+    int beat = 0;                  // of the lesson, from 1; 0: the first, or where `step` is
+    std::string layout = {};       // of kLayoutIds; empty: the lesson's with a lesson, else the workbench
+    std::string press = {};        // keys and clicks before a picture is taken: "Space Shift+Right 640,300"
     ThemeMode theme = ThemeMode::Dark;
     Language language = Language::English;
 };

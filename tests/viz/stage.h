@@ -27,7 +27,9 @@ struct Stage {
     explicit Stage(const StartState& start = {}, float w = 1280, float h = 720, float scale = 1) : screen(w, h, scale) {
         take_ui(app, screen.ui);
         app.ui.reduce_motion = true;
-        open_start(app, start);
+        StartState from = start;
+        if (from.layout.empty()) from.layout = "workbench";  // with every panel
+        open_start(app, from);
         settle();
     }
     ImDrawData* frame() { return screen.frame(draw); }

@@ -19,6 +19,7 @@
 #include "viz/panels/inputs_draft.h"
 #include "viz/panels/inputs_edit.h"
 #include "viz/panels/panels.h"
+#include "viz/panels/tour.h"
 #include "viz/shell/lesson_walk.h"
 
 using namespace flashstep;
@@ -42,8 +43,8 @@ constexpr const char* kTerms[] = {
     "exp", "log", "sum", "max", "diag", "rowmax", "rowsum", "NaN", "inf", "double", "exact", "dO", "Nk", "br", "bc",
     "nk", "dv", "kv", "heads",
     // files, configuration, keys
-    "npy", "csv", "descr", "shape", "dtype", "True", "False", "real", "OFF", "Ctrl", "Shift", "Esc", "Space", "Home",
-    "End", "EN"};
+    "npy", "csv", "descr", "shape", "dtype", "True", "False", "real", "OFF", "Ctrl", "Shift", "Esc", "Space",
+    "Backspace", "Enter", "Home", "End", "EN"};
 
 std::string lower(std::string_view text) {
     std::string out(text);
@@ -306,6 +307,16 @@ TEST_CASE("every panel alone, and all that opens above the panels, is in one lan
         s.app.open_preset(*find_preset("n4d3"));
         s.settle();
         look_at(s, reader, &AppState::help_open, "help");
+        for (const Lesson& lesson : lessons())
+            for (const Prose* prose : {&lesson.title, &lesson.aim})
+                reader.allowed.merge(words_of(prose->in(s.app.ui.language).text));
+        look_at(s, reader, &AppState::shelf_open, "shelf");
+        for (int hint = 0; hint < 4; ++hint) {
+            show_hint(s.app, hint);
+            CHECK(tour_runs(s.app));
+            reader.look("hints");
+        }
+        end_tour(s.app);
         for (const MaskShape mask : {MaskShape::None, MaskShape::Keys, MaskShape::Scores}) {
             Problem problem = s.problem();
             problem.mask = mask;

@@ -23,6 +23,7 @@ const Area& workbench() { return layout_named("workbench").whole; }
 
 // What is wrong with an area, or empty.
 std::string fault_of(const Area& area, std::vector<std::string_view>& seen) {
+    if (area.joins == Joins::Here) return area.panel.empty() && area.parts.empty() ? "" : "what joins is not fixed";
     if (area.parts.empty()) {
         const std::string id(area.panel);
         if (!find_panel(area.panel)) return "no panel is called \"" + id + "\"";
@@ -118,13 +119,27 @@ TEST_CASE("the workbench stands as it always did, with a lesson and without one,
         }
     }
     for (const float scale : {1.0f, 1.25f, 1.5f, 2.0f}) {
-        const std::string_view folded[] = {"lesson"};
-        const FrameLayout l = frame_layout({1600 * scale, 900 * scale}, scale, 0, workbench(), folded);
+        const FrameLayout l = frame_layout({1600 * scale, 900 * scale}, scale, 0, workbench(), {.folded = {"lesson"}});
         const Box lesson = l.panels.box("lesson"), source = l.panels.box("source");
         CHECK(lesson.h + separator(scale) == std::round(96 * scale));
         CHECK(source.y == lesson.bottom() + separator(scale));
         CHECK(source.bottom() + separator(scale) == l.transport.y);
     }
+}
+
+TEST_CASE("panels that are called in stand beside the layout's own, which keep their order, and go again") {
+    const Box box{0, 57, 1280, 542};
+    const Area& lesson = layout_named("lesson").whole;
+    const Arrangement before = arrange(lesson, box, 1);
+    CHECK(before.panels.size() == 3);
+    const Arrangement with = arrange(lesson, box, 1, {.joined = {"traffic", "compare", "traffic", "memory"}});
+    CHECK(with.panels.size() == 5);                         // one that stands in the layout already joins nothing
+    CHECK(same(with.box("lesson"), before.box("lesson")));  // the text is not set anew
+    CHECK(with.box("traffic").x > with.box("memory").right());
+    CHECK(with.box("compare").y > with.box("traffic").bottom());
+    CHECK(with.box("memory").w > 600);
+    CHECK(before.box("memory").w > 880);
+    CHECK(arrange(workbench(), box, 1, {.joined = {"traffic", "compare"}}).panels.size() == 7);
 }
 
 TEST_CASE("panels and separators fill the window without a gap, in every layout") {
@@ -137,7 +152,7 @@ TEST_CASE("panels and separators fill the window without a gap, in every layout"
             CAPTURE(layout->id);
             const float width = w;  // clang 14 captures no binding
             CAPTURE(width);
-            const Arrangement a = arrange(layout->whole, {3, 57, w, h}, scale);
+            const Arrangement a = arrange(layout->whole, {3, 57, w, h}, scale, {.joined = {"map", "traffic"}});
             double area = 0;
             std::vector<Box> boxes = a.separators;
             for (const auto& [id, box] : a.panels) boxes.push_back(box);
@@ -184,8 +199,7 @@ TEST_CASE("another layout is one more row: what it names is drawn and clicked th
         CHECK(memory.space.x == a.box("memory").w - 24);
     }
     // Without a lesson its panel is folded.
-    const std::string_view folded[] = {"lesson"};
-    CHECK(frame_layout({1280, 720}, 1, 0, own.whole, folded).panels.box("lesson").w == 60);
+    CHECK(frame_layout({1280, 720}, 1, 0, own.whole, {.folded = {"lesson"}}).panels.box("lesson").w == 60);
     // A layout without the map does not draw it.
     Stage s;
     Layout small = planted();

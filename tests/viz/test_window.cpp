@@ -109,8 +109,8 @@ bool near(Rgb a, Rgb b) { return distance(a, b) < 0.03f; }
 // An X server, the program in it, and hands.
 class Screen {
   public:
-    // Empty: it runs. Else what is missing.
-    std::string start() {
+    // Empty: it runs, with these settings. Else what is missing.
+    std::string start(const std::string& settings) {
         if (in_path("Xvfb").empty()) return "Xvfb (apt-get install xvfb)";
         if (in_path("xdotool").empty()) return "xdotool (apt-get install xdotool)";
         folder_ = std::filesystem::temp_directory_path() / ("flashstep_window_" + std::to_string(::getpid()));
@@ -128,8 +128,22 @@ class Screen {
         ::close(pipe[0]);
         if (number.empty()) return "an X server";
         display_ = "DISPLAY=:" + number;
-        REQUIRE(program_.start({FLASHSTEP_BINARY}, {display_, "LIBGL_ALWAYS_SOFTWARE=1"}, -1, log()));
+        if (!settings.empty()) {
+            std::filesystem::create_directories(settings_file().parent_path());
+            std::ofstream(settings_file()) << settings;
+        }
+        start_program();
         return {};
+    }
+    void start_program() {
+        REQUIRE(program_.start({FLASHSTEP_BINARY},
+                               {display_, "LIBGL_ALWAYS_SOFTWARE=1", "XDG_CONFIG_HOME=" + folder_.string()}, -1,
+                               log()));
+    }
+    void stop_program() { program_.stop(); }
+    std::string settings() const {
+        std::ifstream file(settings_file());
+        return {std::istreambuf_iterator<char>(file), {}};
     }
     ~Screen() {
         program_.stop();
@@ -192,6 +206,7 @@ class Screen {
     }
 
   private:
+    std::filesystem::path settings_file() const { return folder_ / "flashstep" / "settings.toml"; }
     std::string log() const { return (folder_ / "log").string(); }
     std::filesystem::path folder_;
     std::string display_;
@@ -225,7 +240,7 @@ int changed(const Picture& a, const Picture& b, int x0, int y0, int x1, int y1) 
 
 TEST_CASE("the window answers to clicks and keys, and its pixels show it") {
     Screen screen;
-    const std::string missing = screen.start();
+    const std::string missing = screen.start("layout = \"workbench\"\ntoured = true\n");
     if (!missing.empty()) {
         MESSAGE("skipped: this needs ", missing);
         std::exit(77);  // ctest: skipped
@@ -312,4 +327,43 @@ TEST_CASE("the window answers to clicks and keys, and its pixels show it") {
         CHECK(screen.until([&](const Picture& p) { return changed(start, p, 560, 420, 900, 460) < 50; }));
     }
     CHECK(screen.alive());
+}
+
+TEST_CASE("the first start says what to press, and the next one opens where it was left") {
+    Screen screen;
+    const std::string missing = screen.start("");
+    if (!missing.empty()) {
+        MESSAGE("skipped: this needs ", missing);
+        std::exit(77);  // ctest: skipped
+    }
+    // The hint stands on a ground of its own, in the colour of the text, beside the text's foot.
+    const auto hint = [](const Picture& p) {
+        int count = 0;
+        for (int y = 420; y < 640; ++y)
+            for (int x = 160; x < 700; ++x) count += near(p.at(x, y), theme(ThemeMode::Dark).text);
+        return count;
+    };
+    REQUIRE(screen.until([&](const Picture& p) { return playhead(p) > 0 && hint(p) > 8000; }, 60000));
+    screen.hands({"search", "--name", "flashstep", "windowfocus"});
+    screen.key("space");
+    const auto noted = [&](const char* line) {
+        return screen.until([&](const Picture&) { return screen.settings().find(line) != std::string::npos; });
+    };
+    CHECK(noted("beat = 2\n"));
+    CHECK(noted("toured = false\n"));
+    screen.key("Escape");  // ends the hints
+    CHECK(noted("toured = true\n"));
+    CHECK(screen.until([&](const Picture& p) { return hint(p) < 4000; }));
+    screen.key("w");
+    CHECK(noted("layout = \"workbench\"\n"));
+    screen.key("w");
+    screen.key("t");
+    CHECK(noted("theme = \"light\"\n"));
+    CHECK(noted("layout = \"lesson\"\n"));
+    screen.hands({"mousemove", "2", "718"});  // over nothing that answers
+    sleep_ms(600);
+    const Picture left = *screen.look();
+    screen.stop_program();
+    screen.start_program();
+    CHECK(screen.until([&](const Picture& p) { return changed(left, p, 0, 0, kWidth, kHeight) < 400; }, 60000));
 }

@@ -26,6 +26,8 @@ constexpr Text kFaultsIn{"Mistakes in {name}", "{name} 的典型错误"};
 constexpr Text kFaultNone{"no mistake", "无错误"};
 constexpr Text kFaultHides{"hides: {where}", "以下情况不会暴露：{where}"};
 constexpr Text kFaultOf{"Mistake in {name}", "{name}（含典型错误）"};
+constexpr Text kToWorkbench{"to the workbench: every panel at once (W)", "到工作台：所有面板同时显示（W）"};
+constexpr Text kToLesson{"to the lesson: its text and what it is about (W)", "回课程：只留文字和它说的部分（W）"};
 constexpr Text kMaskShort{"mask", "掩码"};
 
 struct Busy {
@@ -45,16 +47,7 @@ std::string_view lesson_value(const AppState& app) {
 void lesson_field(AppState& app, float width) {
     Ui& ui = app.ui;
     const Text& label = app.lesson || !app.preset ? kLesson : kPreset;
-    if (field(ui, "lesson", ui.tr(label), lesson_value(app), width)) ImGui::OpenPopup("lessons");
-    if (!begin_list(ui, "lessons", width)) return;
-    if (!lessons().empty()) list_heading(ui, ui.tr(kLesson));
-    for (const Lesson& lesson : lessons())
-        if (list_row(ui, {lesson_title(app, lesson), {}, app.lesson == &lesson})) app.open_lesson(lesson);
-    list_heading(ui, ui.tr(kPreset));
-    for (const Preset& preset : presets())
-        if (list_row(ui, {preset.title.in(ui.language), {}, !app.lesson && app.preset == &preset}))
-            app.open_preset(preset);
-    ImGui::EndPopup();
+    if (field(ui, "lesson", ui.tr(label), lesson_value(app), width)) app.shelf_open = !app.shelf_open;
 }
 
 bool has_faults(const Algorithm& algorithm) {
@@ -146,10 +139,20 @@ void bent_arrow(const Ui& ui, ImDrawList* draw, ImVec2 c, unsigned color, float 
     draw->AddPolyline(head, 3, color, 0, 1.6f * u);
 }
 
+// A window divided into so many parts: what a click changes to.
+void window_picture(const Ui& ui, ImDrawList* draw, ImVec2 c, unsigned color, int parts) {
+    const float u = ui.px(1), w = 7 * u, h = 5.5f * u, line = 1.4f * u;
+    draw->AddRect({c.x - w, c.y - h}, {c.x + w, c.y + h}, color, u, 0, line);
+    draw->AddLine({c.x - 2.5f * u, c.y - h}, {c.x - 2.5f * u, c.y + h}, color, line);
+    if (parts < 3) return;
+    draw->AddLine({c.x + 2.5f * u, c.y - h}, {c.x + 2.5f * u, c.y + h}, color, line);
+    draw->AddLine({c.x - w, c.y}, {c.x + w, c.y}, color, line);
+}
+
 float draw_tools(AppState& app, float right, float y) {
     Ui& ui = app.ui;
     const float step = ui.px(32);
-    float x = right - 5 * step;
+    float x = right - 6 * step;
     const float left = x;
     const auto next = [&] {
         ImGui::SetCursorScreenPos({x, y});
@@ -164,6 +167,12 @@ float draw_tools(AppState& app, float right, float y) {
     if (picture_button(ui, "redo", ui.tr(kRedo), enabled(app.session.can_redo()),
                        [&](ImDrawList* d, ImVec2 c, unsigned color) { bent_arrow(ui, d, c, color, -1); }))
         app.session.redo();
+    next();
+    const bool lesson = frame_state(app).layout->id == "lesson";
+    if (picture_button(
+            ui, "layout", ui.tr(lesson ? kToWorkbench : kToLesson), Enabled::Yes,
+            [&](ImDrawList* d, ImVec2 c, unsigned color) { window_picture(ui, d, c, color, lesson ? 3 : 2); }))
+        toggle_layout(app);
     next();
     const bool english = ui.language == Language::English;
     if (picture_button(ui, "language", ui.tr(kKeyLanguage), Enabled::Yes, [&](ImDrawList* d, ImVec2 c, unsigned color) {

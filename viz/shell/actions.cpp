@@ -38,6 +38,31 @@ void go_to(AppState& app, int step, int head, const CellRef& cell) {
     app.selected = cell;
 }
 
+void open_layout(AppState& app, std::string_view id) {
+    frame_state(app).layout = &layout_named(id);
+    frame_state(app).focus = nullptr;
+}
+
+void toggle_layout(AppState& app) {
+    open_layout(app, frame_state(app).layout->id == "lesson" ? "workbench" : "lesson");
+}
+
+void open_at_bench(AppState& app) {
+    open_layout(app, "workbench");
+    app.inputs_open = true;
+}
+
+void open_in_lesson_layout(AppState& app, const Lesson& lesson) {
+    open_layout(app, "lesson");
+    app.open_lesson(lesson);
+}
+
+void open_at_bench(AppState& app, const Preset& preset) {
+    open_layout(app, "workbench");
+    app.lesson = nullptr;
+    app.open_preset(preset);
+}
+
 void toggle_theme(AppState& app) { app.ui.mode = app.ui.mode == ThemeMode::Dark ? ThemeMode::Light : ThemeMode::Dark; }
 
 void toggle_language(AppState& app) {

@@ -7,7 +7,8 @@
 
 namespace flashstep::viz {
 
-// Opens the window and runs until it is closed. Returns the exit status. Throws Error: no display, no OpenGL 3.3.
+// Opens the window where it was left, or, for the first time, on `start` with the tour; runs until it is closed.
+// Returns the exit status. Throws Error: no display, no OpenGL 3.3.
 int run_app(const StartState& start);
 
 // Draws the window's contents without showing it and writes a PNG. Needs a display (Xvfb is enough).

@@ -34,7 +34,8 @@ struct AppState {
     double time = 0;         // seconds since start
     double step_time = 0;    // when the cursor last moved
     bool scrubbing = false;  // arrows are drawn at rest
-    bool help_open = false, picker_open = false, inputs_open = false;
+    bool help_open = false, picker_open = false, inputs_open = false, shelf_open = false;
+    Sentence notice;  // stands above the panels until it is dismissed; empty: none
     float zoom = 1;
     const Preset* preset = nullptr;  // what was opened last, to go back to
     OwnStates states;                // what the frame and each panel keep for themselves

@@ -9,6 +9,8 @@
 
 #include "core/error.h"
 #include "viz/panels/panels.h"
+#include "viz/panels/tour.h"
+#include "viz/shell/lesson_walk.h"
 #include "viz/text/text.h"
 #include "viz/widgets/child.h"
 #include "viz/widgets/widgets.h"
@@ -41,12 +43,14 @@ void place(AppState& app, const char* id, const Box& box, Draw draw, ImVec2 padd
     ImGui::EndChild();
 }
 
-// Panels that have nothing to show.
-std::vector<std::string_view> empty_panels(const AppState& app) {
-    std::vector<std::string_view> ids;
+// Panels that have nothing to show, and those that the lesson's marked beat calls in.
+Occasion occasion_of(AppState& app) {
+    Occasion occasion;
     for (const Panel& panel : panels())
-        if (panel.filled && !panel.filled(app)) ids.push_back(panel.id);
-    return ids;
+        if (panel.filled && !panel.filled(app)) occasion.folded.push_back(panel.id);
+    if (const LessonWalk* walk = lesson_walk(app))
+        for (const std::string& id : walk->marked().panels) occasion.joined.push_back(id);
+    return occasion;
 }
 
 const Panel& panel_named(std::string_view id) {
@@ -57,6 +61,7 @@ const Panel& panel_named(std::string_view id) {
 
 // What is to be said about the session: an error, or a warning about the inputs. Empty: nothing.
 std::string notice_text(const AppState& app) {
+    if (app.session.error().empty()) return app.ui.tr(app.notice);
     return app.session.error().en == "cancelled" ? app.ui.tr(kCancelled) : app.ui.tr(app.session.error());
 }
 
@@ -79,7 +84,7 @@ void draw_notice(AppState& app, const Box& box, const std::string& text) {
     draw->AddText(font, font_height(font), {left, std::round(box.y + ui.px(10))}, u32(t.text), text.data(),
                   text.data() + text.size(), wrap);
     ImGui::SetCursorScreenPos({box.right() - ui.px(44), box.y + ui.px(4)});
-    if (icon_button(ui, "dismiss", Icon::Close, ui.tr(kDismiss))) app.session.dismiss_error();
+    if (icon_button(ui, "dismiss", Icon::Close, ui.tr(kDismiss))) dismiss_notice(app);
 }
 
 void draw_separators(AppState& app, const FrameLayout& l) {
@@ -99,6 +104,13 @@ void draw_too_small(AppState& app) {
 }
 
 }  // namespace
+
+void dismiss_notice(AppState& app) {
+    if (app.session.error().empty())
+        app.notice = {};
+    else
+        app.session.dismiss_error();
+}
 
 FrameState& frame_state(AppState& app) { return own_state<FrameState>(app); }
 
@@ -127,7 +139,7 @@ void draw_frame(AppState& app) {
     const std::string notice = notice_text(app);
     const float notice_h = notice_height(app, size.x, notice);
     const Area arrangement = state.focus ? alone(state.focus->id) : state.layout->whole;
-    const FrameLayout l = frame_layout(size, ui.scale, notice_h, arrangement, empty_panels(app));
+    const FrameLayout l = frame_layout(size, ui.scale, notice_h, arrangement, occasion_of(app));
     if (l.too_small) {
         draw_too_small(app);
         ImGui::End();
@@ -140,13 +152,15 @@ void draw_frame(AppState& app) {
     for (const auto& [id, box] : l.panels.panels) place(app, id.data(), box, panel_named(id).draw, padding, t.panel);
     place(app, "transport", l.transport, draw_transport, {ui.px(12), ui.px(8)}, t.ground, Scroll::No);
     draw_separators(app, l);
-    if (!app.inputs_open && !app.help_open && !app.picker_open && !state.overlay.empty()) {
+    if (!app.inputs_open && !app.help_open && !app.picker_open && !app.shelf_open && !state.overlay.empty()) {
         ImGui::ClosePopupToLevel(0, true);
         state.overlay.clear();
     }
     if (app.inputs_open) draw_inputs_popup(app);
     if (app.help_open) draw_help(app);
     if (app.picker_open) draw_picker(app);
+    if (app.shelf_open) draw_shelf_of_lessons(app);
+    draw_tour(app, l);
     ImGui::End();
 }
 

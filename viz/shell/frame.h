@@ -22,9 +22,9 @@ struct FrameLayout {
     bool too_small = false;
 };
 
-// `notice` is the height of the bar with an error, 0 if there is none. `folded`: panels with nothing to show.
+// `notice` is the height of the bar with an error, 0 if there is none.
 FrameLayout frame_layout(ImVec2 window, float scale, float notice, const Area& arrangement,
-                         std::span<const std::string_view> folded = {});
+                         const Occasion& occasion = {});
 
 struct FrameState {
     const Layout* layout = &layout_named("workbench");
@@ -41,6 +41,7 @@ FrameState& frame_state(AppState& app);
 // One frame of the app: takes over what is finished, reads the keys, draws everything.
 void run_frame(AppState& app, double now);
 void handle_keys(AppState& app);
+void dismiss_notice(AppState& app);
 void draw_frame(AppState& app);  // the whole window: the bars, the panels where the layout has them, what is on top
 
 // What always stands around the panels, and what opens above them.
@@ -53,6 +54,7 @@ void draw_inputs_popup(AppState& app);  // sizes, blocks, scale, seed, mask, cel
 void draw_run_notes(AppState& app);
 void draw_help(AppState& app);
 void draw_picker(AppState& app);
+void draw_shelf_of_lessons(AppState& app);
 // To the next time that the line runs, from the start again after the last; -1 where it makes no step.
 int next_run_of_line(const Player& player, int line);
 
@@ -66,6 +68,15 @@ void choose_fault(AppState& app, const Fault* fault);        // null: none; brin
 void go_to(AppState& app, int step, int head, const CellRef& cell);
 void toggle_theme(AppState& app);
 void toggle_language(AppState& app);
+// From the lesson layout to the workbench and back.
+void toggle_layout(AppState& app);
+void open_layout(AppState& app, std::string_view id);
+// The workbench with what is shown now and its inputs open, the lesson still beside it.
+void open_at_bench(AppState& app);
+// A lesson in its layout.
+void open_in_lesson_layout(AppState& app, const Lesson& lesson);
+// A problem at the workbench, without a lesson.
+void open_at_bench(AppState& app, const Preset& preset);
 // Shows one panel alone, or all of them where it was alone.
 void toggle_focus(AppState& app, const Panel& panel);
 

@@ -11,8 +11,7 @@ constexpr float kTopBar = 56, kTransport = 120, kLeastPanels = 80;  // heights, 
 
 }  // namespace
 
-FrameLayout frame_layout(ImVec2 window, float scale, float notice, const Area& arrangement,
-                         std::span<const std::string_view> folded) {
+FrameLayout frame_layout(ImVec2 window, float scale, float notice, const Area& arrangement, const Occasion& occasion) {
     FrameLayout l;
     const auto px = [scale](float design) { return std::round(design * scale); };
     l.too_small = window.x < px(kLeastWidth) || window.y < px(kLeastHeight);
@@ -20,7 +19,7 @@ FrameLayout frame_layout(ImVec2 window, float scale, float notice, const Area& a
     l.transport = {0, window.y - px(kTransport), window.x, px(kTransport)};
     const float line = separator(scale), top = l.top.bottom() + line + notice;
     const float height = std::max(px(kLeastPanels), l.transport.y - line - top);
-    l.panels = arrange(arrangement, {0, top, window.x, height}, scale, folded);
+    l.panels = arrange(arrangement, {0, top, window.x, height}, scale, occasion);
     return l;
 }
 

@@ -5,6 +5,13 @@
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+
 namespace flashstep::viz {
 namespace {
 
@@ -70,6 +77,78 @@ bool is_number(Key key) { return key >= Key::Num0 && key <= Key::Num9; }
 std::string key_text(Key key) {
     if (is_number(key)) return std::to_string(static_cast<int>(key) - static_cast<int>(Key::Num0));
     return {static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(Key::A))};
+}
+
+namespace {
+
+constexpr std::pair<std::string_view, Key> kKeyNames[] = {
+    {"Left", Key::Left},
+    {"Right", Key::Right},
+    {"Up", Key::Up},
+    {"Down", Key::Down},
+    {"Home", Key::Home},
+    {"End", Key::End},
+    {"PageUp", Key::PageUp},
+    {"PageDown", Key::PageDown},
+    {"Space", Key::Space},
+    {"Enter", Key::Enter},
+    {"Esc", Key::Escape},
+    {"Tab", Key::Tab},
+    {"Delete", Key::Delete},
+    {"F1", Key::F1},
+    {"Backspace", Key::Backspace},
+};
+
+std::optional<Key> key_named(std::string_view name) {
+    for (const auto& [known, key] : kKeyNames)
+        if (known == name) return key;
+    if (name.size() != 1) return std::nullopt;
+    for (int k = static_cast<int>(Key::Num0); k < static_cast<int>(Key::count_); ++k)
+        if (key_text(static_cast<Key>(k)) == name) return static_cast<Key>(k);
+    return std::nullopt;
+}
+
+// "640,300".
+std::optional<Gesture> click_of(std::string_view word) {
+    const std::size_t comma = word.find(',');
+    if (comma == std::string_view::npos) return std::nullopt;
+    Gesture gesture{.click = true};
+    const auto read = [](std::string_view text, float& value) {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        return error == std::errc{} && end == text.data() + text.size();
+    };
+    if (!read(word.substr(0, comma), gesture.x) || !read(word.substr(comma + 1), gesture.y)) return std::nullopt;
+    return gesture;
+}
+
+Gesture gesture_of(std::string_view word) {
+    if (const auto click = click_of(word)) return *click;
+    Gesture gesture;
+    std::string_view name = word;
+    const auto take = [&](std::string_view prefix, bool& held) {
+        if (!name.starts_with(prefix)) return;
+        name.remove_prefix(prefix.size());
+        held = true;
+    };
+    take("Ctrl+", gesture.modifiers.ctrl), take("Shift+", gesture.modifiers.shift), take("Alt+", gesture.modifiers.alt);
+    const std::optional<Key> key = key_named(name);
+    if (!key)
+        throw Error("there is no key called " + std::string(word),
+                    "Keys are S, 3, Space, Left, Ctrl+Right; a click is X,Y");
+    gesture.key = *key;
+    return gesture;
+}
+
+}  // namespace
+
+std::vector<Gesture> parse_gestures(std::string_view text) {
+    std::vector<Gesture> gestures;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        if (end > 0) gestures.push_back(gesture_of(text.substr(0, end)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return gestures;
 }
 
 Modifiers modifiers_held() {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace flashstep::viz {
 
@@ -72,6 +74,16 @@ bool is_number(Key key);
 std::string key_text(Key key);
 
 enum class Repeat { No, Yes };
+
+// What a hand does: a key with its modifiers, or a click. "Space", "Ctrl+Right", "S", "640,300" (in pixels).
+struct Gesture {
+    Key key = Key::Space;
+    Modifiers modifiers = {};
+    bool click = false;
+    float x = 0, y = 0;
+};
+// Words with spaces between. Throws Error naming the word.
+std::vector<Gesture> parse_gestures(std::string_view text);
 
 // Pressed in this frame, with exactly these modifiers held (Plus: shift does not matter). Keys of the number pad count.
 bool key_pressed(Key key, Modifiers modifiers = {}, Repeat repeat = Repeat::No);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "viz/panels/panels.h"
+#include "viz/panels/tour.h"
 #include "viz/shell/frame.h"
 #include "viz/shell/input.h"
 #include "viz/shell/lesson_walk.h"
@@ -20,10 +21,12 @@ void set_zoom(AppState& app, float zoom) { app.zoom = std::clamp(zoom, 0.5f, 3.0
 // Whatever is open on top, the innermost first.
 void escape(AppState& app) {
     FrameState& state = frame_state(app);
-    if (app.picker_open || app.help_open || app.inputs_open)
-        app.picker_open = app.help_open = app.inputs_open = false;
-    else if (!app.session.error().empty())
-        app.session.dismiss_error();
+    if (app.picker_open || app.help_open || app.inputs_open || app.shelf_open)
+        app.picker_open = app.help_open = app.inputs_open = app.shelf_open = false;
+    else if (tour_runs(app))
+        end_tour(app);
+    else if (!app.session.error().empty() || !app.notice.empty())
+        dismiss_notice(app);
     else if (state.focus)
         state.focus = nullptr;
     else
@@ -32,7 +35,7 @@ void escape(AppState& app) {
 
 void open_alone(AppState& app, bool& which) {
     const bool open = !which;
-    app.picker_open = app.help_open = app.inputs_open = false;
+    app.picker_open = app.help_open = app.inputs_open = app.shelf_open = false;
     which = open;
 }
 
@@ -50,6 +53,7 @@ void move_keys(AppState& app) {
     // Space goes on: in a lesson by its beats, else by playing.
     if (key_pressed(Key::K) || (key_pressed(Key::Space) && !app.lesson)) player.set_playing(!player.playing());
     if (key_pressed(Key::Space) && app.lesson) continue_lesson(app);
+    if (key_pressed(Key::Backspace) && app.lesson) back_in_lesson(app);
     if (key_pressed(Key::Home)) player.set_playing(false), app.seek(player.first());
     if (key_pressed(Key::End)) player.set_playing(false), app.seek(player.last());
     if (key_pressed(Key::B)) player.toggle_bookmark();
@@ -69,7 +73,9 @@ void handle_keys(AppState& app) {
     if (key_pressed(Key::Y, kCtrl) || key_pressed(Key::Z, kCtrlShift)) app.session.redo();
     if (key_pressed(Key::L)) toggle_language(app);
     if (key_pressed(Key::T)) toggle_theme(app);
-    if (app.picker_open) return;
+    if (key_pressed(Key::S)) open_alone(app, app.shelf_open);
+    if (app.picker_open || app.shelf_open) return;
+    if (key_pressed(Key::W)) toggle_layout(app);
     move_keys(app);
     for (const Panel& panel : panels())
         for (const std::optional<Key>& key : {panel.key, panel.letter})

@@ -21,6 +21,7 @@ Area across(std::optional<Length> length, std::vector<Area> parts) {
 Area down(std::optional<Length> length, std::vector<Area> parts) {
     return {.length = length, .direction = Direction::Down, .parts = std::move(parts)};
 }
+Area joining(Length length) { return {.length = length, .joins = Joins::Here}; }
 
 constexpr std::nullopt_t kRest = std::nullopt;
 
@@ -33,7 +34,8 @@ Area workbench() {
         kRest,
         {
             down(Length{.share = 0.25f, .least = 316, .most = 560},
-                 {panel("lesson", kRest, 96), panel("source", Length{.share = 0.38f, .least = 190, .most = 430})}),
+                 {joining(Length{.share = 0.42f, .least = 220, .most = 420}), panel("lesson", kRest, 96),
+                  panel("source", Length{.share = 0.38f, .least = 190, .most = 430})}),
             down(kRest,
                  {panel("memory"),
                   across(Length{.share = 0.36f, .least = 196, .most = 420},
@@ -44,10 +46,15 @@ Area workbench() {
         });
 }
 
-// What is read, what it is about, and the number that it explains; nothing else.
+// What is read, what it is about, and the number that it explains; nothing else until a part of the text calls it.
 Area lesson() {
-    return across(kRest, {panel("lesson", Length{.share = 0.29f, .least = 340, .most = 620}),
-                          down(kRest, {panel("memory"), panel("explain", Length{.share = 0.34f, .least = 176, .most = 380})})});
+    return across(
+        kRest,
+        {
+            panel("lesson", Length{.share = 0.29f, .least = 340, .most = 620}),
+            down(kRest, {panel("memory"), panel("explain", Length{.share = 0.34f, .least = 176, .most = 380})}),
+            joining(Length{.share = 0.22f, .least = 284, .most = 460}),
+        });
 }
 
 // The map and the explanation belong together.
@@ -55,6 +62,22 @@ Area explain_alone() {
     return across(kRest, {panel("map", Length{.share = 0.5f, .beyond_square = 0}), panel("explain")});
 }
 // clang-format on
+
+bool stands_in(const Area& area, std::string_view id) {
+    return area.panel == id || std::ranges::any_of(area.parts, [&](const Area& part) { return stands_in(part, id); });
+}
+
+// The tree with the panels that join it, without those that have a place in it already.
+Area with_joined(Area area, std::span<const std::string_view> joined) {
+    std::erase_if(area.parts, [&](const Area& part) { return part.joins == Joins::Here && joined.empty(); });
+    for (Area& part : area.parts) {
+        part = with_joined(std::move(part), joined);
+        if (part.joins == Joins::No) continue;
+        for (const std::string_view id : joined)
+            part.parts.push_back(panel(id, Length{.share = 1 / static_cast<float>(joined.size())}));
+    }
+    return area;
+}
 
 // One walk over the tree.
 struct Divider {
@@ -133,9 +156,12 @@ Box Arrangement::box(std::string_view panel) const {
 
 float separator(float scale) { return std::max(1.0f, std::round(scale)); }
 
-Arrangement arrange(const Area& whole, const Box& box, float scale, std::span<const std::string_view> folded) {
-    Divider divider{scale, folded};
-    divider.divide(whole, box);
+Arrangement arrange(const Area& whole, const Box& box, float scale, const Occasion& occasion) {
+    std::vector<std::string_view> joined;
+    for (const std::string_view id : occasion.joined)
+        if (!stands_in(whole, id) && std::ranges::find(joined, id) == joined.end()) joined.push_back(id);
+    Divider divider{scale, occasion.folded};
+    divider.divide(with_joined(whole, joined), box);
     return std::move(divider.out);
 }
 

@@ -27,6 +27,7 @@ struct Length {
 };
 
 enum class Direction { Across, Down };  // side by side, one below another
+enum class Joins { No, Here };          // Here: the panels that join stand in it; while there are none it is not there
 
 struct Area {
     std::string_view panel = {};        // id; empty: a split
@@ -34,6 +35,7 @@ struct Area {
     float folded = 0;                   // what it takes, with its separator, while its panel has nothing to show
     Direction direction = Direction::Down;
     std::vector<Area> parts = {};
+    Joins joins = Joins::No;
 };
 
 struct Layout {
@@ -59,8 +61,14 @@ struct Arrangement {
     Box box(std::string_view panel) const;
 };
 
-// Divides `box`. `folded`: panels with nothing to show.
-Arrangement arrange(const Area& whole, const Box& box, float scale, std::span<const std::string_view> folded = {});
+// What is there besides the layout's own panels, and what of them is not needed.
+struct Occasion {
+    std::vector<std::string_view> folded = {};  // panels with nothing to show
+    std::vector<std::string_view> joined = {};  // panels that are called in, in their order
+};
+
+// Divides `box`.
+Arrangement arrange(const Area& whole, const Box& box, float scale, const Occasion& occasion = {});
 
 // Thickness of a separator.
 float separator(float scale);

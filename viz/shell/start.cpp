@@ -19,7 +19,7 @@ void open_start(AppState& app, const StartState& start) {
         throw Error("there is no lesson called " + start.lesson, "See: flashstep list");
     if (!start.problem && !lesson && !preset)
         throw Error("there is no preset called " + start.preset, "See: flashstep list");
-    frame_state(app).layout = &layout_named(start.layout);
+    open_layout(app, !start.layout.empty() ? start.layout : lesson && !start.problem ? "lesson" : "workbench");
     if (lesson) app.open_lesson(*lesson);
     if (lesson && start.beat > 0) go_to_beat(app, start.beat - 1);
     if (preset && !(lesson && lesson->scenes.front().preset == preset) && !start.problem) app.open_preset(*preset);
