@@ -99,14 +99,19 @@ std::pair<int, int> shape_of(const Question& question, const Trace& trace, int s
 
 }  // namespace
 
-Judgement judge_value(const Question& question, std::string_view typed, Scenes& scenes) {
+Answer judge_number(double right, std::string_view typed, double* given) {
     const std::optional<Typed> number = read_number(typed);
-    if (!number) return {Answer::Unreadable, nullptr};
-    const double right = evaluate(question.answer, scenes);
-    if (rounds_to(right, *number)) {
-        if (number->digits < kLeastDigits && !same_number(number->value, right)) return {Answer::TooRough, nullptr};
-        return {Answer::Right, &question.right};
-    }
+    if (!number) return Answer::Unreadable;
+    if (given) *given = number->value;
+    if (!rounds_to(right, *number)) return Answer::Wrong;
+    return number->digits < kLeastDigits && !same_number(number->value, right) ? Answer::TooRough : Answer::Right;
+}
+
+Judgement judge_value(const Question& question, std::string_view typed, Scenes& scenes) {
+    const Answer answer = judge_number(evaluate(question.answer, scenes), typed);
+    if (answer == Answer::Right) return {answer, &question.right};
+    if (answer != Answer::Wrong) return {answer, nullptr};
+    const std::optional<Typed> number = read_number(typed);
     for (const WrongAnswer& wrong : question.wrong)
         if (rounds_to(evaluate(wrong.answer, scenes), *number)) return {Answer::Wrong, &wrong.reply};
     return {Answer::Wrong, nullptr};

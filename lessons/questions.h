@@ -24,6 +24,8 @@ struct Judgement {
     const Prose* reply = nullptr;  // of a wrong answer that is known, or the explanation; null: none
 };
 
+// A typed number against the right one. `given`, if asked for, gets what was read. Not for `Unreadable`.
+Answer judge_number(double right, std::string_view typed, double* given = nullptr);
 // A typed number: right if the answer rounds to it, with two significant digits or as many as the answer has.
 Judgement judge_value(const Question& question, std::string_view typed, Scenes& scenes);
 // An option of Choice and Breaks.

@@ -27,6 +27,7 @@ constexpr Text kKeySpace{"the lesson goes on; without a lesson: play, pause", "�
 constexpr Text kKeyBeatBack{"back to the part of the lesson before", "回到课程的上一段"};
 constexpr Text kKeyShelf{"the shelf: all lessons and problems", "书架：全部课程和问题"};
 constexpr Text kKeyWorkbench{"from the lesson to the workbench and back", "在课程和工作台之间切换"};
+constexpr Text kKeyPredict{"predict what the next line writes", "猜下一行会写出什么"};
 constexpr Text kKeyPlay{"play, pause", "播放、暂停"};
 constexpr Text kKeyEnds{"to the inputs, to the last step", "回到初始输入、跳到最后一步"};
 constexpr Text kKeyPanels{"show one panel large; again: all of them", "放大某个面板，再按一次还原"};
@@ -93,11 +94,11 @@ void heading(Ui& ui, const char* text) {
 }  // namespace
 
 std::vector<KeyRow> key_rows(const Ui& ui) {
-    std::vector<KeyRow> rows = {{"← →", ui.tr(kKeyLine)},           {"Shift ← →", ui.tr(kKeyTile)},
-                                {"Ctrl ← →", ui.tr(kKeyBlock)},     {"Space", ui.tr(kKeySpace)},
-                                {"Backspace", ui.tr(kKeyBeatBack)}, {"S", ui.tr(kKeyShelf)},
-                                {"W", ui.tr(kKeyWorkbench)},        {"K", ui.tr(kKeyPlay)},
-                                {"Home End", ui.tr(kKeyEnds)},      {"B", ui.tr(kKeyBookmark)}};
+    std::vector<KeyRow> rows = {
+        {"← →", ui.tr(kKeyLine)},      {"Shift ← →", ui.tr(kKeyTile)},     {"Ctrl ← →", ui.tr(kKeyBlock)},
+        {"Space", ui.tr(kKeySpace)},   {"Backspace", ui.tr(kKeyBeatBack)}, {"S", ui.tr(kKeyShelf)},
+        {"W", ui.tr(kKeyWorkbench)},   {"P", ui.tr(kKeyPredict)},          {"K", ui.tr(kKeyPlay)},
+        {"Home End", ui.tr(kKeyEnds)}, {"B", ui.tr(kKeyBookmark)}};
     add_panel_keys(ui, rows);
     const KeyRow rest[] = {{"Esc", ui.tr(kKeyEscape)},     {"Ctrl P", ui.tr(kKeyPicker)},
                            {"Ctrl Z, Y", ui.tr(kKeyUndo)}, {"Ctrl +, -, 0", ui.tr(kKeyZoom)},

@@ -46,7 +46,9 @@ void card(Ui& ui, Contents contents) {
     ImGui::SetCursorScreenPos({at.x + ui.px(12), at.y + ui.px(8)});
     ImGui::BeginGroup();
     ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width - ui.px(24));
+    ImGui::PushStyleColor(ImGuiCol_Button, u32(mix(ui.theme().raised, ui.theme().text, 0.09f)));
     contents(width - ui.px(24));
+    ImGui::PopStyleColor();
     ImGui::PopTextWrapPos();
     ImGui::EndGroup();
     const float bottom = ImGui::GetItemRectMax().y + ui.px(8);

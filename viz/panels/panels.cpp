@@ -6,7 +6,7 @@ namespace flashstep::viz {
 // Each in a file of its own.
 using Draw = void(AppState&);
 Draw draw_lesson_panel, draw_source_panel, draw_memory_panel, draw_score_map, draw_explain_panel, draw_traffic_panel,
-    draw_compare_panel;
+    draw_compare_panel, draw_predict_panel;
 
 namespace {
 
@@ -22,6 +22,7 @@ constexpr Panel kPanels[] = {
     {"traffic", {"Traffic", "访存量"},                  Key::Num5, draw_traffic_panel},
     {"compare", {"CPU vs kernel", "CPU 与 kernel 对比"}, Key::Num6, draw_compare_panel,
                 Key::C, {"the comparison with the kernel, large", "放大 CPU 与 kernel 的对比"}},
+    {"predict", {"Predict", "先猜一猜"},                {},        draw_predict_panel},
 };
 // clang-format on
 

@@ -207,10 +207,8 @@ void draw_shelf_of_lessons(AppState& app) {
     ShelfState& state = own_state<ShelfState>(app);
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     const ImVec2 size(std::min(ui.px(1400), screen.x - ui.px(48)), std::min(ui.px(900), screen.y - ui.px(48)));
-    if (!begin_overlay(app, "shelf", app.shelf_open, {(screen.x - size.x) / 2, (screen.y - size.y) / 2}, size)) {
-        state = {};
-        return;
-    }
+    if (!begin_overlay(app, "shelf", app.shelf_open, {(screen.x - size.x) / 2, (screen.y - size.y) / 2}, size)) return;
+    if (ImGui::IsWindowAppearing()) state = {};
     overlay_title(app, ui.tr(kShelf), app.shelf_open);
     small_text(ui, ui.tr(kWhatThisIs));
     const CourseProgress progress = course_progress(app);

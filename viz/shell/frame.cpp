@@ -11,6 +11,7 @@
 #include "viz/panels/panels.h"
 #include "viz/panels/tour.h"
 #include "viz/shell/lesson_walk.h"
+#include "viz/shell/predict.h"
 #include "viz/text/text.h"
 #include "viz/widgets/child.h"
 #include "viz/widgets/widgets.h"
@@ -48,7 +49,9 @@ Occasion occasion_of(AppState& app) {
     Occasion occasion;
     for (const Panel& panel : panels())
         if (panel.filled && !panel.filled(app)) occasion.folded.push_back(panel.id);
-    if (const LessonWalk* walk = lesson_walk(app))
+    if (predicting(app))
+        occasion.joined.push_back("predict");  // what else would stand there waits
+    else if (const LessonWalk* walk = lesson_walk(app))
         for (const std::string& id : walk->marked().panels) occasion.joined.push_back(id);
     return occasion;
 }
@@ -168,6 +171,7 @@ void run_frame(AppState& app, double now) {
     app.ui.hot.begin_frame();
     app.update(now);
     handle_keys(app);
+    follow_prediction(app);
     draw_frame(app);
 }
 

@@ -7,6 +7,7 @@
 #include "viz/shell/frame.h"
 #include "viz/shell/input.h"
 #include "viz/shell/lesson_walk.h"
+#include "viz/shell/predict.h"
 
 namespace flashstep::viz {
 namespace {
@@ -27,6 +28,8 @@ void escape(AppState& app) {
         end_tour(app);
     else if (!app.session.error().empty() || !app.notice.empty())
         dismiss_notice(app);
+    else if (predicting(app))
+        stop_predicting(app);
     else if (state.focus)
         state.focus = nullptr;
     else
@@ -57,6 +60,7 @@ void move_keys(AppState& app) {
     if (key_pressed(Key::Home)) player.set_playing(false), app.seek(player.first());
     if (key_pressed(Key::End)) player.set_playing(false), app.seek(player.last());
     if (key_pressed(Key::B)) player.toggle_bookmark();
+    if (key_pressed(Key::P)) predict_key(app);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "lessons/evaluate.h"
 #include "viz/shell/app_state.h"
+#include "viz/shell/predict.h"
 
 namespace flashstep::viz {
 namespace {
@@ -68,6 +69,7 @@ std::optional<CellRef> cell_ref(const Trace& trace, const CellName& cell, int st
 }
 
 void select_explained(AppState& app, const LessonWalk& walk) {
+    if (predicting(app)) return;  // the explained cell is the one that was asked for
     const Beat& beat = walk.marked();
     app.selected = beat.explain ? cell_ref(app.run->trace, *beat.explain, walk.step) : std::nullopt;
 }
