@@ -11,6 +11,7 @@
 
 #include "core/algorithms.h"
 #include "core/error.h"
+#include "core/gpu_model.h"
 #include "lab/format.h"
 
 namespace flashstep {
@@ -104,6 +105,35 @@ double count_of(const Term& term, Scenes& scenes) {
     return part_of(term, {{"peak", counts.sram_peak}, {"read", t.sram_read}, {"write", t.sram_write}});
 }
 
+double gpu_of(const Term& term) {
+    const Gpu* gpu = find_gpu(term.gpu);
+    if (!gpu) {
+        std::vector<std::string_view> ids;
+        for (const Gpu& known : gpus()) ids.push_back(known.id);
+        throw Error(fmt::format("there is no GPU called {}", term.gpu),
+                    fmt::format("There are {}, written without spaces", fmt::join(ids, ", ")));
+    }
+    const SmLimits& sm = limits(*gpu);
+    const std::pair<std::string_view, double> figures[] = {{"sms", gpu->sms},
+                                                           {"bandwidth", gpu->bandwidth},
+                                                           {"fp16_flops", gpu->fp16_flops},
+                                                           {"bf16_flops", gpu->bf16_flops},
+                                                           {"fp32_flops", gpu->fp32_flops},
+                                                           {"l2_bytes", static_cast<double>(gpu->l2_bytes)},
+                                                           {"threads", sm.threads},
+                                                           {"blocks", sm.blocks},
+                                                           {"registers", sm.registers},
+                                                           {"shared_bytes", sm.shared_bytes},
+                                                           {"shared_bytes_of_block", sm.shared_bytes_of_block}};
+    std::vector<std::string_view> names;
+    for (const auto& [name, figure] : figures) {
+        if (name == term.what) return figure;
+        names.push_back(name);
+    }
+    throw Error(fmt::format("nothing is known as gpu:{}", term.what),
+                fmt::format("There are {}", fmt::join(names, ", ")));
+}
+
 double counter_of(const Term& term, Scenes& scenes) {
     const std::shared_ptr<const Run> run = scenes.run_with_kernel(scene_of(term));
     if (!run->kernel_run) throw Error(run->kernel_message.empty() ? "the scene has no kernel" : run->kernel_message);
@@ -136,6 +166,8 @@ double value(const Term& term, Scenes& scenes, CellIndex index) {
             return cell_of(term, scenes, index);
         case Kind::Count:
             return count_of(term, scenes);
+        case Kind::Gpu:
+            return gpu_of(term);
         case Kind::Kernel:
             return counter_of(term, scenes);
         case Kind::Steps:
@@ -158,6 +190,10 @@ double value(const Term& term, Scenes& scenes, CellIndex index) {
             return std::abs(operand(0));
         case Kind::Ceil:
             return std::ceil(operand(0));
+        case Kind::Fp16:
+            return round_to(operand(0), DType::Fp16);
+        case Kind::Bf16:
+            return round_to(operand(0), DType::Bf16);
         case Kind::Min:
             return std::min(operand(0), operand(1));
         case Kind::Max:

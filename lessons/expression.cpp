@@ -31,9 +31,9 @@ struct Function {
     std::size_t operands;
 };
 constexpr std::array kFunctions = {
-    Function{"exp", Kind::Exp, 1}, Function{"log", Kind::Log, 1},   Function{"sqrt", Kind::Sqrt, 1},
-    Function{"abs", Kind::Abs, 1}, Function{"ceil", Kind::Ceil, 1}, Function{"min", Kind::Min, 2},
-    Function{"max", Kind::Max, 2},
+    Function{"exp", Kind::Exp, 1},   Function{"log", Kind::Log, 1},   Function{"sqrt", Kind::Sqrt, 1},
+    Function{"abs", Kind::Abs, 1},   Function{"ceil", Kind::Ceil, 1}, Function{"fp16", Kind::Fp16, 1},
+    Function{"bf16", Kind::Bf16, 1}, Function{"min", Kind::Min, 2},   Function{"max", Kind::Max, 2},
 };
 
 struct Comparison {
@@ -60,8 +60,16 @@ constexpr std::array kUnits = {
     UnitName{"KiB", NumberStyle::Unit::Scaled, 1024},
     UnitName{"MiB", NumberStyle::Unit::Scaled, 1048576},
     UnitName{"GiB", NumberStyle::Unit::Scaled, 1073741824.0},
+    UnitName{"TB", NumberStyle::Unit::Scaled, 1e12},
     UnitName{"GFLOP", NumberStyle::Unit::Scaled, 1e9},
+    UnitName{"TFLOP", NumberStyle::Unit::Scaled, 1e12},
 };
+
+std::string unit_names() {
+    std::string names;
+    for (const UnitName& unit : kUnits) names += fmt::format("{}{}", names.empty() ? "" : ", ", unit.name);
+    return names;
+}
 
 Term binary(Kind kind, Term a, Term b) {
     Term term;
@@ -103,7 +111,7 @@ class Parser {
                 if (style.digits < 1 || style.digits > 17) fail("digits go from 1 to 17");
                 if (!take_word("digits") && !take_word("digit")) fail("'digits' is missing after their number");
             } else if (!take_unit(style)) {
-                fail("the unit is unknown; there are bytes, x, %, KB, MB, GB, KiB, MiB, GiB, GFLOP");
+                fail(fmt::format("the unit is unknown; there are {}", unit_names()));
             }
         }
         return style;
@@ -196,6 +204,7 @@ class Parser {
                 term.what = counter_name();
                 return term;
             }
+            if (name == "gpu" && take("(")) return of_gpu(std::move(term));
             for (const std::string_view count : kCounts)
                 if (name == count && (ahead(":") || ahead("("))) return count_of(std::move(term), count);
             if (k > 0 || !take(":")) break;
@@ -206,6 +215,15 @@ class Parser {
             return term;
         }
         return cell(std::move(term), name);
+    }
+
+    Term of_gpu(Term term) {
+        term.kind = Kind::Gpu;
+        term.gpu = word();
+        expect(")");
+        expect(":");
+        term.what = word();
+        return term;
     }
 
     Term count_of(Term term, std::string_view count) {
@@ -360,6 +378,7 @@ void add_places(const Term& term, std::vector<Place>& places) {
 bool is_count(const Term& term) {
     switch (term.kind) {
         case Kind::Count:
+        case Kind::Gpu:
         case Kind::Kernel:
         case Kind::Steps:
         case Kind::Step:

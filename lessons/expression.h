@@ -5,6 +5,8 @@
 //   {{exp(m_old[2] - m_i[2]) @ line=9 i=1 j=2}}
 //   {{bytes:K.read}} {{bytes:all}} {{bytes(standard_attention):all}} {{bytes:standard}}: what the run is measured by
 //   {{flops:matmul}} {{memory:extra}} {{sram:peak}} {{problem:br}} {{steps}}
+//   {{gpu(A100):sms}} {{gpu(A100):fp16_flops | TFLOP}}: what the table of GPUs says (core/gpu_table.cpp)
+//   {{fp16(1 / 3) | 6 digits}}             rounded to a format
 //   {{kernel:shared wavefronts}}           a counter of the scene's kernel
 //   {{bytes:standard / bytes:all | 3 digits x}}
 //
@@ -29,6 +31,7 @@ struct Term {
         Index,   // row or col of the cell that a condition is asked about: `row`
         Cell,    // `tensor`[row, col], at the place or in the end
         Count,   // `count`:`what`, of `algorithm` if it is named
+        Gpu,     // `what` of the GPU `gpu`
         Kernel,  // the counter `what`
         Steps,   // of the walk
         Hidden,  // 1 if the scene's mistake shows nowhere, else 0
@@ -39,6 +42,8 @@ struct Term {
         Sqrt,
         Abs,
         Ceil,
+        Fp16,  // rounded to the format
+        Bf16,
         Min,
         Max,
         Add,
@@ -56,7 +61,7 @@ struct Term {
     Kind kind = Kind::Number;
     double number = 0;
     std::string scene;  // empty: `main`
-    std::string tensor, count, algorithm, what;
+    std::string tensor, count, algorithm, gpu, what;
     int row = 0, col = 0;  // from 0; kRowIndex, kColIndex
     std::optional<Place> at;
     std::vector<Term> operands;

@@ -74,7 +74,7 @@ struct Question {
 // An experiment with a goal that the program can see.
 struct TryIt {
     Expression goal;                    // of the run that is shown, which stands for `main`
-    std::vector<std::string> solution;  // cells of inputs that reach it ("Q[1,1] = 3"): there is one
+    std::vector<std::string> solution;  // changes that reach it ("Q[1,1] = 3", "bc = 4"): there is one
     Prose done;                         // said when it is reached
     int lines[kLanguages] = {};
 };

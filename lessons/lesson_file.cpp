@@ -15,6 +15,7 @@
 #include "lab/edit.h"
 #include "lab/presets.h"
 #include "lessons/keys.h"
+#include "lessons/problem_keys.h"
 
 namespace flashstep {
 namespace {
@@ -126,30 +127,7 @@ Prose prose_of(const Block& block, Language language) {
 
 // ---- Scenes.
 
-constexpr std::array<std::string_view, 6> kReserved = {"bytes", "flops", "memory", "sram", "problem", "kernel"};
-
-// The scene's problem: what it starts from with the sizes that the keys name. As on the command line, N stands for the
-// keys too, d for the columns of V, heads for those of K and V, and tau follows d.
-void take_problem(Keys& keys, Problem& p) {
-    if (keys.has("n")) p.n = p.nk = keys.count_or("n", p.n);
-    p.nk = keys.count_or("nk", p.nk);
-    if (keys.has("d")) p.d = p.dv = keys.count_or("d", p.d), p.scale = 1 / std::sqrt(p.d);
-    p.dv = keys.count_or("dv", p.dv);
-    if (keys.has("scale")) p.scale = keys.number("scale");
-    p.br = keys.count_or("br", p.br), p.bc = keys.count_or("bc", p.bc);
-    p.causal = keys.flag_or("causal", p.causal);
-    p.batch = keys.count_or("batch", p.batch);
-    if (keys.has("heads")) p.heads = p.kv_heads = keys.count_or("heads", p.heads);
-    p.kv_heads = keys.count_or("kv_heads", p.kv_heads);
-    p.base2 = keys.flag_or("base2", p.base2);
-    if (keys.has("seed")) p.seed = static_cast<std::uint64_t>(keys.whole("seed", 0, INT64_MAX));
-    if (keys.has("sram_bytes")) p.sram_bytes = keys.whole("sram_bytes", 0, INT64_MAX);
-    if (keys.has("dtype")) {
-        const auto dtype = dtype_from_name(keys.text("dtype"));
-        if (!dtype) keys.fail("dtype", "exact, fp32, fp16 or bf16");
-        p.dtype = *dtype;
-    }
-}
+constexpr std::array<std::string_view, 7> kReserved = {"bytes", "flops", "memory", "sram", "problem", "gpu", "kernel"};
 
 // A scene that names no preset starts from `main`, if there is one yet.
 Scene scene_of(const std::string& name, Keys keys, const Scene* main) {

@@ -10,7 +10,9 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "lab/edit.h"
 #include "lessons/evaluate.h"
+#include "lessons/problem_keys.h"
 
 namespace flashstep {
 namespace {
@@ -97,6 +99,16 @@ std::pair<int, int> shape_of(const Question& question, const Trace& trace, int s
     return {trace.tensors[matrix].rows, trace.tensors[matrix].cols};
 }
 
+void change_size(Recipe& recipe, std::string_view change) {
+    const Source source{{"a change"}, Language::English};
+    const std::vector<TomlSection> sections = parse_toml(change, 1, source);
+    Keys keys(sections, source, fmt::format("'{}'", change));
+    Problem problem = recipe.problem;
+    take_problem(keys, problem);
+    keys.finish();
+    recipe = resized(std::move(recipe), problem);
+}
+
 }  // namespace
 
 Answer judge_number(double right, std::string_view typed, double* given) {
@@ -177,14 +189,16 @@ Judgement judge_order(const Question& question, std::span<const std::size_t> ord
     return {Answer::Wrong, nullptr};
 }
 
-void set_input(Recipe& recipe, std::string_view assignment) {
-    const std::size_t equals = assignment.find('=');
-    if (equals == std::string_view::npos) throw Error(fmt::format("'{}' sets nothing", assignment), "Q[1,1] = 3 does");
-    std::string_view name = assignment.substr(0, equals);
+void make_change(Recipe& recipe, std::string_view change) {
+    const std::size_t equals = change.find('=');
+    if (equals == std::string_view::npos)
+        throw Error(fmt::format("'{}' changes nothing", change), "Q[1,1] = 3 and bc = 4 do");
+    std::string_view name = change.substr(0, equals);
     while (name.ends_with(' ')) name.remove_suffix(1);
+    if (!name.ends_with(']')) return change_size(recipe, change);
     const CellName cell = parse_cell(name);
-    const std::optional<Typed> number = read_number(assignment.substr(equals + 1));
-    if (!number) throw Error(fmt::format("'{}' has no number", assignment));
+    const std::optional<Typed> number = read_number(change.substr(equals + 1));
+    if (!number) throw Error(fmt::format("'{}' has no number", change));
     for (int which = 0; which < kInputMatrices; ++which) {
         if (name_of(static_cast<InputMatrix>(which)) != cell.tensor) continue;
         Matrix* matrix = input_matrix(recipe, static_cast<InputMatrix>(which), 0);
@@ -192,7 +206,7 @@ void set_input(Recipe& recipe, std::string_view assignment) {
         (*matrix)(cell.row, cell.col) = number->value;
         return;
     }
-    throw Error(fmt::format("'{}' names no cell of an input", assignment));
+    throw Error(fmt::format("'{}' names no cell of an input", change));
 }
 
 }  // namespace flashstep

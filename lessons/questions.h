@@ -40,7 +40,7 @@ std::vector<std::size_t> right_options(const Question& question, Scenes& scenes)
 std::vector<CellName> right_cells(const Question& question, Scenes& scenes);
 std::vector<std::size_t> right_order(const Question& question, Scenes& scenes);
 
-// Sets a cell of a recipe's inputs: "Q[1,1] = 3". Throws Error.
-void set_input(Recipe& recipe, std::string_view assignment);
+// Changes a cell of a recipe's inputs, "Q[1,1] = 3", or a size by its key in the front matter, "bc = 4". Throws Error.
+void make_change(Recipe& recipe, std::string_view change);
 
 }  // namespace flashstep

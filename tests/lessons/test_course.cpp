@@ -260,7 +260,7 @@ TEST_CASE("what is to be tried is not yet so, and can be done") {
             INFO(lesson.file(Language::English) << ":" << beat.try_it->lines[0]);
             CHECK(!holds(beat.try_it->goal, scenes));
             Recipe recipe = recipe_of(scenes.scene(beat.at.scene));
-            for (const std::string& cell : beat.try_it->solution) set_input(recipe, cell);
+            for (const std::string& change : beat.try_it->solution) make_change(recipe, change);
             scenes.stand_in("main", std::make_shared<const Run>(make_run(recipe)));
             CHECK(holds(beat.try_it->goal, scenes));
             scenes.stand_in("main", nullptr);

@@ -146,11 +146,25 @@ TEST_CASE("the goal of an experiment is judged on the run that is shown") {
     const TryIt& try_it = *lesson.beats[1].try_it;
     CHECK(!holds(try_it.goal, scenes));
     Recipe recipe = recipe_of(lesson.scenes[0]);
-    set_input(recipe, "K[3,1] = 2");
+    make_change(recipe, "K[3,1] = 2");
     scenes.stand_in("main", std::make_shared<const Run>(make_run(recipe)));
     CHECK(holds(try_it.goal, scenes));
     scenes.stand_in("main", nullptr);
     CHECK(!holds(try_it.goal, scenes));
     for (const char* wrong : {"K[3,1]", "K[9,1] = 2", "Z[1,1] = 2", "K = 2", "K[1,1] = two", "X[1,1] = 2"})
-        CHECK_THROWS_AS(set_input(recipe, wrong), Error);
+        CHECK_THROWS_AS(make_change(recipe, wrong), Error);
+}
+
+TEST_CASE("an experiment changes a size as the front matter names it, and keeps the numbers that fit") {
+    const Lesson lesson = parsed(small_lesson());
+    Recipe recipe = recipe_of(lesson.scenes[0]);
+    make_change(recipe, "bc = 4");
+    CHECK(recipe.problem.bc == 4);
+    CHECK(recipe.inputs.K[0] == recipe_of(lesson.scenes[0]).inputs.K[0]);
+    make_change(recipe, "n = 6");
+    CHECK(recipe.problem.n == 6);
+    CHECK(recipe.problem.nk == 6);
+    CHECK(recipe.inputs.Q[0].topRows(4) == recipe_of(lesson.scenes[0]).inputs.Q[0]);
+    for (const char* wrong : {"bc = 0", "bc = two", "rows = 4", "bc = 4 5", "n", "causal = 1"})
+        CHECK_THROWS_AS(make_change(recipe, wrong), Error);
 }

@@ -66,6 +66,22 @@ TEST_CASE("expressions of cells and counts follow the rules of arithmetic") {
     CHECK(resolved("{{steps}} {{problem:n + problem:d}} {{problem:tr}} {{problem:element_bytes}}") == "34 7 2 4");
 }
 
+TEST_CASE("what is known of a GPU comes from its table") {
+    CHECK(resolved("{{gpu(A100):sms}} {{gpu(A100):fp16_flops | TFLOP}}/s {{gpu(A100):fp32_flops | TFLOP}}/s") ==
+          "108 312 TFLOP/s 19.5 TFLOP/s");
+    CHECK(resolved("{{gpu(A100):fp16_flops / gpu(A100):fp32_flops}} {{gpu(RTX4090):l2_bytes | bytes}}") == "16 72 MiB");
+    CHECK(resolved("{{gpu(A100):shared_bytes_of_block | KiB}} {{4096 / gpu(T4):sms | 2 digits}}") == "163 KiB 100");
+    CHECK(refused("{{gpu(V100):sms}}").find("no GPU called V100 | There are T4, A100, RTX 3090") != std::string::npos);
+    CHECK(refused("{{gpu(A100):price}}").find("gpu:price | There are sms, bandwidth") != std::string::npos);
+    CHECK(refused("{{gpu:sms}}").find("'[' is missing") != std::string::npos);
+}
+
+TEST_CASE("a number can be rounded to a format of 16 bits") {
+    CHECK(resolved("{{fp16(65519) | 5 digits}} {{fp16(65520)}} {{fp16(2049) | 5 digits}} {{bf16(257)}}") ==
+          "65504 ∞ 2048 256");
+    CHECK(resolved("{{fp16(exp(-1)) | 7 digits}} {{bf16(exp(-1)) | 7 digits}}") == "0.3679199 0.3671875");
+}
+
 TEST_CASE("a scene's cells and counts are named by it") {
     const std::string scenes =
         "[scenes.main]\npreset = \"n4d3\"\n[scenes.wrong]\nfault = \"no-rescale\"\n"
