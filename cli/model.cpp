@@ -14,7 +14,6 @@
 
 #include <cctype>
 #include <memory>
-#include <optional>
 
 #include "cli/commands.h"
 #include "cli/lookup.h"
@@ -30,25 +29,6 @@ namespace {
 
 using io::Json;
 
-// The algorithm's kernels on the GPU; absent where it is not modelled as kernels of its own.
-struct Kernels {
-    std::int64_t rule_bytes;  // SRAM peak with the papers' blocks
-    int largest_square;       // B_r = B_c
-    BlockUse use;
-    Occupancy occupancy;
-    std::vector<Grid> grids;
-};
-
-struct Model {
-    const Algorithm& algorithm;
-    const Gpu& gpu;
-    Problem problem;
-    Counts counts;
-    BlockRule rule;
-    std::optional<Kernels> kernels;
-    Roofline estimate;
-};
-
 const Gpu& gpu_named(const std::string& typed) {
     if (typed.empty()) throw Error("--gpu NAME is needed", fmt::format("there are: {}", fmt::join(ids(gpus()), ", ")));
     const Gpu* found = find_gpu(typed);
@@ -56,31 +36,6 @@ const Gpu& gpu_named(const std::string& typed) {
     std::string upper;  // as the table spells them, so that the nearest name is found
     for (const char c : typed) upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     throw unknown_name("--gpu", upper, ids(gpus()));
-}
-
-Model model_of(const Algorithm& algorithm, const Gpu& gpu, const Problem& problem, BlockUse use) {
-    const SmLimits& sm = limits(gpu);
-    Model model{.algorithm = algorithm,
-                .gpu = gpu,
-                .problem = problem,
-                .counts = count(algorithm, problem),
-                .rule = block_rule(sm.shared_bytes_of_block, problem.dtype, problem.d, problem.dv),
-                .kernels = {},
-                .estimate = {}};
-    model.estimate = roofline(gpu, model.counts, problem.dtype);
-    std::vector<Grid> launched = grids(algorithm, problem);
-    if (launched.empty()) return model;
-    Problem limited = problem;
-    limited.sram_bytes = sm.shared_bytes_of_block;
-    limited.n = limited.nk =
-        sm.shared_bytes_of_block;  // a row takes a byte at least; more than this problem's rows count
-    use.shared_bytes = model.counts.sram_peak;
-    model.kernels = Kernels{.rule_bytes = tile_bytes(algorithm, problem, model.rule.blocks),
-                            .largest_square = largest_fitting_block(algorithm, limited),
-                            .use = use,
-                            .occupancy = occupancy(sm, use),
-                            .grids = std::move(launched)};
-    return model;
 }
 
 std::string time(double seconds) {
@@ -106,7 +61,7 @@ std::string gpu_page(const Gpu& gpu) {
     return page;
 }
 
-std::string rule_page(const Model& model) {
+std::string rule_page(const GpuModel& model) {
     const BlockRule& rule = model.rule;
     const auto verdict = [](bool fits) { return fits ? "fits" : "does not fit"; };
     std::string page = fmt::format("Blocks     the papers' rule with M = {} elements ({}) of one thread block\n",
@@ -125,7 +80,7 @@ std::string rule_page(const Model& model) {
     return page;
 }
 
-std::string kernels_page(const Model& model) {
+std::string kernels_page(const GpuModel& model) {
     if (!model.kernels)
         return "Kernels    not modelled (library calls or a softmax alone: no kernel of its own in the papers)\n";
     const auto& [rule_bytes, largest, use, o, launched] = *model.kernels;
@@ -165,7 +120,7 @@ std::string kernels_page(const Model& model) {
     return page;
 }
 
-std::string estimate_page(const Model& model) {
+std::string estimate_page(const GpuModel& model) {
     const Roofline& e = model.estimate;
     const Traffic& t = model.counts.traffic;
     std::string page =
@@ -223,7 +178,7 @@ Json grid_json(const Grid& grid, int blocks_per_sm, int sms) {
     return json;
 }
 
-Json model_json(const Model& model) {
+Json model_json(const GpuModel& model) {
     const Roofline& e = model.estimate;
     const Traffic& t = model.counts.traffic;
     Json json = {{"algorithm", std::string(model.algorithm.id)},
@@ -241,7 +196,7 @@ Json model_json(const Model& model) {
                  {"occupancy", nullptr},
                  {"grids", Json::array()}};
     if (model.kernels) {
-        const Kernels& k = *model.kernels;
+        const KernelModel& k = *model.kernels;
         json["own_tiles"] = {{"rule_bytes", k.rule_bytes},
                              {"rule_fits", k.rule_bytes <= limits(model.gpu).shared_bytes_of_block},
                              {"largest_square", k.largest_square}};
@@ -293,7 +248,7 @@ Action add(const Options& options, const Start&) {
                                     algorithm.id, own / kWarpThreads, own));
         const Request request = state->problem.resolve(Need::Sizes);
         for (const std::string& warning : request.warnings) print_warning(warning);
-        const Model model = model_of(algorithm, gpu, request.problem, use);
+        const GpuModel model = model_of(algorithm, gpu, request.problem, use);
         if (state->json.on())
             state->json.write(model_json(model));
         else

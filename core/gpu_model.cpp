@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "core/error.h"
 
@@ -159,6 +160,31 @@ Roofline roofline(const Gpu& gpu, const Counts& counts, DType dtype) {
     result.other_s = static_cast<double>(t.flops_other) / gpu.fp32_flops;
     result.flops_per_byte = bytes > 0 ? static_cast<double>(t.flops_matmul + t.flops_other) / bytes : 0;
     return result;
+}
+
+GpuModel model_of(const Algorithm& algorithm, const Gpu& gpu, const Problem& problem, BlockUse use) {
+    const SmLimits& sm = limits(gpu);
+    GpuModel model{.algorithm = algorithm,
+                   .gpu = gpu,
+                   .problem = problem,
+                   .counts = count(algorithm, problem),
+                   .rule = block_rule(sm.shared_bytes_of_block, problem.dtype, problem.d, problem.dv),
+                   .kernels = {},
+                   .estimate = {}};
+    model.estimate = roofline(gpu, model.counts, problem.dtype);
+    std::vector<Grid> launched = grids(algorithm, problem);
+    if (launched.empty()) return model;
+    Problem limited = problem;
+    limited.sram_bytes = sm.shared_bytes_of_block;
+    limited.n = limited.nk =
+        sm.shared_bytes_of_block;  // a row takes a byte at least; more than this problem's rows count
+    use.shared_bytes = model.counts.sram_peak;
+    model.kernels = KernelModel{.rule_bytes = tile_bytes(algorithm, problem, model.rule.blocks),
+                                .largest_square = largest_fitting_block(algorithm, limited),
+                                .use = use,
+                                .occupancy = occupancy(sm, use),
+                                .grids = std::move(launched)};
+    return model;
 }
 
 }  // namespace flashstep

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,5 +121,28 @@ struct Roofline {
     bool memory_bound() const { return hbm_s > compute_s(); }
 };
 Roofline roofline(const Gpu& gpu, const Counts& counts, DType dtype);
+
+// An algorithm's kernels on a GPU.
+struct KernelModel {
+    std::int64_t rule_bytes;  // SRAM peak with the papers' blocks
+    int largest_square;       // B_r = B_c
+    BlockUse use;
+    Occupancy occupancy;
+    std::vector<Grid> grids;
+};
+
+// What is said of an algorithm on a GPU: `flashstep model` prints it, lessons quote it.
+struct GpuModel {
+    const Algorithm& algorithm;
+    const Gpu& gpu;
+    Problem problem;
+    Counts counts;
+    BlockRule rule;
+    std::optional<KernelModel> kernels;  // absent where it is not modelled as kernels of its own
+    Roofline estimate;
+};
+
+// A thread block takes the threads and registers of `use`, and as shared memory the SRAM peak. Throws Error as `count`.
+GpuModel model_of(const Algorithm& algorithm, const Gpu& gpu, const Problem& problem, BlockUse use = {});
 
 }  // namespace flashstep

@@ -12,6 +12,7 @@
 #include "core/algorithms.h"
 #include "core/error.h"
 #include "core/gpu_model.h"
+#include "gpu/matrix_wavefronts.h"
 #include "lab/format.h"
 
 namespace flashstep {
@@ -102,36 +103,76 @@ double count_of(const Term& term, Scenes& scenes) {
                               {"outputs", m.outputs},
                               {"extra", m.extra}});
     if (!counts.sram_modelled) throw Error("the on-chip memory of library calls is not modelled");
-    return part_of(term, {{"peak", counts.sram_peak}, {"read", t.sram_read}, {"write", t.sram_write}});
+    return part_of(
+        term, {{"peak", counts.sram_peak}, {"read", t.sram_read}, {"write", t.sram_write}, {"barriers", t.barriers}});
 }
 
-double gpu_of(const Term& term) {
-    const Gpu* gpu = find_gpu(term.gpu);
-    if (!gpu) {
-        std::vector<std::string_view> ids;
-        for (const Gpu& known : gpus()) ids.push_back(known.id);
-        throw Error(fmt::format("there is no GPU called {}", term.gpu),
-                    fmt::format("There are {}, written without spaces", fmt::join(ids, ", ")));
-    }
-    const SmLimits& sm = limits(*gpu);
-    const std::pair<std::string_view, double> figures[] = {{"sms", gpu->sms},
-                                                           {"bandwidth", gpu->bandwidth},
-                                                           {"fp16_flops", gpu->fp16_flops},
-                                                           {"bf16_flops", gpu->bf16_flops},
-                                                           {"fp32_flops", gpu->fp32_flops},
-                                                           {"l2_bytes", static_cast<double>(gpu->l2_bytes)},
-                                                           {"threads", sm.threads},
-                                                           {"blocks", sm.blocks},
-                                                           {"registers", sm.registers},
-                                                           {"shared_bytes", sm.shared_bytes},
-                                                           {"shared_bytes_of_block", sm.shared_bytes_of_block}};
+// One of a GPU's figures by name; the others are named in the error.
+double figure_of(const Term& term, std::string_view of,
+                 std::initializer_list<std::pair<std::string_view, double>> figures) {
     std::vector<std::string_view> names;
     for (const auto& [name, figure] : figures) {
         if (name == term.what) return figure;
         names.push_back(name);
     }
-    throw Error(fmt::format("nothing is known as gpu:{}", term.what),
+    throw Error(fmt::format("nothing is known as {}:{}", of, term.what),
                 fmt::format("There are {}", fmt::join(names, ", ")));
+}
+
+const Gpu& gpu_named(const Term& term) {
+    if (const Gpu* gpu = find_gpu(term.gpu)) return *gpu;
+    std::vector<std::string_view> ids;
+    for (const Gpu& known : gpus()) ids.push_back(known.id);
+    throw Error(fmt::format("there is no GPU called {}", term.gpu),
+                fmt::format("There are {}, written without spaces", fmt::join(ids, ", ")));
+}
+
+double gpu_of(const Term& term) {
+    const Gpu& gpu = gpu_named(term);
+    const SmLimits& sm = limits(gpu);
+    return figure_of(term, "gpu",
+                     {{"sms", gpu.sms},
+                      {"bandwidth", gpu.bandwidth},
+                      {"fp16_flops", gpu.fp16_flops},
+                      {"bf16_flops", gpu.bf16_flops},
+                      {"fp32_flops", gpu.fp32_flops},
+                      {"l2_bytes", static_cast<double>(gpu.l2_bytes)},
+                      {"threads", sm.threads},
+                      {"blocks", sm.blocks},
+                      {"registers", sm.registers},
+                      {"shared_bytes", sm.shared_bytes},
+                      {"shared_bytes_of_block", sm.shared_bytes_of_block}});
+}
+
+// Of the algorithm's first kernel.
+double model_figure(const Term& term, Scenes& scenes) {
+    const GpuModel model = scenes.model(scene_of(term), gpu_named(term));
+    const Algorithm& algorithm = model.algorithm;
+    if (!model.kernels) throw Error(fmt::format("{} is not modelled as kernels of its own", algorithm.id));
+    const Occupancy& o = model.kernels->occupancy;
+    if (!o.refusal.empty()) throw Error(o.refusal);
+    const std::int64_t blocks = model.kernels->grids.front().blocks;
+    const Waves w = waves(blocks, o.blocks, model.gpu.sms);
+    const Roofline& e = model.estimate;
+    return figure_of(term, "model",
+                     {{"blocks", static_cast<double>(blocks)},
+                      {"blocks_per_sm", o.blocks},
+                      {"warps_per_sm", o.warps},
+                      {"occupancy", o.fraction},
+                      {"shared_bytes", static_cast<double>(model.kernels->use.shared_bytes)},
+                      {"waves", static_cast<double>(w.waves)},
+                      {"last_wave", static_cast<double>(w.last_wave)},
+                      {"busy_sms", w.busy_sms},
+                      {"idle_sms", w.idle_sms},
+                      {"idle_sms_at_end", w.idle_sms_at_end},
+                      {"filled", w.filled},
+                      {"hbm_s", e.hbm_s},
+                      {"once_s", e.once_s},
+                      {"matmul_s", e.matmul_s},
+                      {"other_s", e.other_s},
+                      {"compute_s", e.compute_s()},
+                      {"seconds", e.seconds()},
+                      {"flops_per_byte", e.flops_per_byte}});
 }
 
 double counter_of(const Term& term, Scenes& scenes) {
@@ -168,6 +209,8 @@ double value(const Term& term, Scenes& scenes, CellIndex index) {
             return count_of(term, scenes);
         case Kind::Gpu:
             return gpu_of(term);
+        case Kind::Model:
+            return model_figure(term, scenes);
         case Kind::Kernel:
             return counter_of(term, scenes);
         case Kind::Steps:
@@ -198,6 +241,10 @@ double value(const Term& term, Scenes& scenes, CellIndex index) {
             return std::min(operand(0), operand(1));
         case Kind::Max:
             return std::max(operand(0), operand(1));
+        case Kind::Wavefronts:
+            return gpu::matrix_wavefronts({.row_bytes = static_cast<int>(operand(0)),
+                                           .rows_alike = static_cast<int>(operand(1)),
+                                           .chunks = static_cast<int>(operand(2))});
         case Kind::Add:
             return operand(0) + operand(1);
         case Kind::Subtract:

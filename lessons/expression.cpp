@@ -31,9 +31,11 @@ struct Function {
     std::size_t operands;
 };
 constexpr std::array kFunctions = {
-    Function{"exp", Kind::Exp, 1},   Function{"log", Kind::Log, 1},   Function{"sqrt", Kind::Sqrt, 1},
-    Function{"abs", Kind::Abs, 1},   Function{"ceil", Kind::Ceil, 1}, Function{"fp16", Kind::Fp16, 1},
-    Function{"bf16", Kind::Bf16, 1}, Function{"min", Kind::Min, 2},   Function{"max", Kind::Max, 2},
+    Function{"exp", Kind::Exp, 1},   Function{"log", Kind::Log, 1},
+    Function{"sqrt", Kind::Sqrt, 1}, Function{"abs", Kind::Abs, 1},
+    Function{"ceil", Kind::Ceil, 1}, Function{"fp16", Kind::Fp16, 1},
+    Function{"bf16", Kind::Bf16, 1}, Function{"min", Kind::Min, 2},
+    Function{"max", Kind::Max, 2},   Function{"wavefronts", Kind::Wavefronts, 3},
 };
 
 struct Comparison {
@@ -63,6 +65,7 @@ constexpr std::array kUnits = {
     UnitName{"TB", NumberStyle::Unit::Scaled, 1e12},
     UnitName{"GFLOP", NumberStyle::Unit::Scaled, 1e9},
     UnitName{"TFLOP", NumberStyle::Unit::Scaled, 1e12},
+    UnitName{"ms", NumberStyle::Unit::Scaled, 1e-3},
 };
 
 std::string unit_names() {
@@ -204,7 +207,8 @@ class Parser {
                 term.what = counter_name();
                 return term;
             }
-            if (name == "gpu" && take("(")) return of_gpu(std::move(term));
+            if (name == "gpu" && take("(")) return of_gpu(std::move(term), Kind::Gpu);
+            if (name == "model" && take("(")) return of_gpu(std::move(term), Kind::Model);
             for (const std::string_view count : kCounts)
                 if (name == count && (ahead(":") || ahead("("))) return count_of(std::move(term), count);
             if (k > 0 || !take(":")) break;
@@ -217,8 +221,8 @@ class Parser {
         return cell(std::move(term), name);
     }
 
-    Term of_gpu(Term term) {
-        term.kind = Kind::Gpu;
+    Term of_gpu(Term term, Kind kind) {
+        term.kind = kind;
         term.gpu = word();
         expect(")");
         expect(":");
@@ -379,6 +383,8 @@ bool is_count(const Term& term) {
     switch (term.kind) {
         case Kind::Count:
         case Kind::Gpu:
+        case Kind::Model:
+        case Kind::Wavefronts:
         case Kind::Kernel:
         case Kind::Steps:
         case Kind::Step:

@@ -4,9 +4,11 @@
 //   {{O[1,2]}}  {{wrong:O[1,2]}}           a cell in the end; of another scene than `main`
 //   {{exp(m_old[2] - m_i[2]) @ line=9 i=1 j=2}}
 //   {{bytes:K.read}} {{bytes:all}} {{bytes(standard_attention):all}} {{bytes:standard}}: what the run is measured by
-//   {{flops:matmul}} {{memory:extra}} {{sram:peak}} {{problem:br}} {{steps}}
+//   {{flops:matmul}} {{memory:extra}} {{sram:peak}} {{sram:barriers}} {{problem:br}} {{steps}}
 //   {{gpu(A100):sms}} {{gpu(A100):fp16_flops | TFLOP}}: what the table of GPUs says (core/gpu_table.cpp)
+//   {{model(A100):waves}}                  what `flashstep model` says of the scene's algorithm on it; estimates
 //   {{fp16(1 / 3) | 6 digits}}             rounded to a format
+//   {{wavefronts(64, 1, 4)}}               of 8 rows of ldmatrix: bytes of a row, rows alike, chunks (gpu::RowLayout)
 //   {{kernel:shared wavefronts}}           a counter of the scene's kernel
 //   {{bytes:standard / bytes:all | 3 digits x}}
 //
@@ -32,6 +34,7 @@ struct Term {
         Cell,    // `tensor`[row, col], at the place or in the end
         Count,   // `count`:`what`, of `algorithm` if it is named
         Gpu,     // `what` of the GPU `gpu`
+        Model,   // `what` of the scene's algorithm on the GPU `gpu`
         Kernel,  // the counter `what`
         Steps,   // of the walk
         Hidden,  // 1 if the scene's mistake shows nowhere, else 0
@@ -46,6 +49,7 @@ struct Term {
         Bf16,
         Min,
         Max,
+        Wavefronts,
         Add,
         Subtract,
         Multiply,

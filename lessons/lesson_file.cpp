@@ -127,7 +127,8 @@ Prose prose_of(const Block& block, Language language) {
 
 // ---- Scenes.
 
-constexpr std::array<std::string_view, 7> kReserved = {"bytes", "flops", "memory", "sram", "problem", "gpu", "kernel"};
+constexpr std::array<std::string_view, 8> kReserved = {"bytes",   "flops", "memory", "sram",
+                                                       "problem", "gpu",   "model",  "kernel"};
 
 // A scene that names no preset starts from `main`, if there is one yet.
 Scene scene_of(const std::string& name, Keys keys, const Scene* main) {

@@ -54,6 +54,11 @@ const Counts& Scenes::counts(std::string_view name, std::string_view algorithm) 
     return counts_[key] = count(*which, problem);
 }
 
+GpuModel Scenes::model(std::string_view name, const Gpu& gpu) const {
+    const Recipe& recipe = this->recipe(name);
+    return model_of(*find_algorithm(recipe.algorithm), gpu, recipe.problem);
+}
+
 void Scenes::stand_in(std::string_view name, std::shared_ptr<const Run> run) {
     std::erase_if(counts_, [](const auto& entry) { return entry.first.starts_with("shown "); });
     if (run)

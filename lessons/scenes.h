@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/gpu_model.h"
 #include "lab/run.h"
 #include "lessons/lesson.h"
 
@@ -29,6 +30,9 @@ class Scenes {
     std::shared_ptr<const Run> run_with_kernel(std::string_view name);
     // What an algorithm costs on the scene's problem, from shapes alone; empty: the scene's own algorithm.
     const Counts& counts(std::string_view name, std::string_view algorithm);
+
+    // The scene's algorithm and problem on a GPU.
+    GpuModel model(std::string_view name, const Gpu& gpu) const;
 
     // Lets a run stand for a scene: what is shown, for the goal of an experiment. Null: no longer.
     void stand_in(std::string_view name, std::shared_ptr<const Run> run);

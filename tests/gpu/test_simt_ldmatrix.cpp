@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <random>
 
+#include "gpu/matrix_wavefronts.h"
 #include "tests/gpu/fragments.h"
 #include "tests/gpu/simt_machine.h"
 
@@ -105,7 +106,41 @@ void two_products(Global<const T> Q_all, Global<const T> K_all, Global<const T> 
     }
 }
 
+// One matrix whose rows lie as the layout says, read once after the tile was written.
+void load_one_matrix(Global<float> out, RowLayout layout) {
+    auto chip = shared_memory();
+    Shared<Half> tile = chip.take<Half>("tile", 8 * layout.row_bytes / 2);
+    for (int e = lane(); e < 8 * layout.row_bytes / 2; e += 32) tile[e] = Half{};
+    sync_warp();
+    const int r = lane() % 8;
+    std::uint32_t registers[1];
+    ldmatrix_x1(registers, tile, r * layout.row_bytes / 2 + r / layout.rows_alike % layout.chunks * 8);
+    out[lane()] = static_cast<float>(registers[0]);
+}
+
 }  // namespace
+
+TEST_CASE("the wavefronts of a layout are those that the executor counts for a kernel that reads it") {
+    for (const RowLayout layout : {RowLayout{128, 1, 1},
+                                   {128, 1, 8},
+                                   {128, 2, 8},
+                                   {64, 1, 1},
+                                   {64, 1, 4},
+                                   {64, 2, 4},
+                                   {32, 1, 2},
+                                   {32, 4, 2},
+                                   {144, 1, 1},
+                                   {256, 1, 8},
+                                   {256, 1, 4}}) {
+        CAPTURE(layout.row_bytes);
+        CAPTURE(layout.rows_alike);
+        CAPTURE(layout.chunks);
+        Machine m(32);
+        CHECK(error_of(m.executor, launch_of(32, 8 * layout.row_bytes), load_one_matrix, m.out(), layout) == "");
+        const auto& c = m.counters();  // all other accesses are free of conflicts
+        CHECK(matrix_wavefronts(layout) == 1 + c.wavefronts - c.ideal_wavefronts);
+    }
+}
 
 TEST_CASE(
     "ldmatrix gives each lane the elements that the PTX ISA says, plain and transposed, one, two and four at a time") {

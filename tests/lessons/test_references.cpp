@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/algorithms.h"
+#include "core/gpu_model.h"
 #include "gpu/run.h"
 #include "lab/format.h"
 #include "lab/presets.h"
@@ -76,6 +77,38 @@ TEST_CASE("what is known of a GPU comes from its table") {
     CHECK(refused("{{gpu:sms}}").find("'[' is missing") != std::string::npos);
 }
 
+TEST_CASE("an algorithm on a GPU is what the model says of it") {
+    const std::string scenes =
+        "[scenes.main]\npreset = \"n4d3\"\n[scenes.long]\nn = 8192\nd = 64\nheads = 16\nbr = 128\nbc = 128\n"
+        "dtype = \"fp16\"\n[scenes.fa1]\nalgorithm = \"fa1_forward\"\nn = 8192\nd = 64\nheads = 16\nbr = 64\nbc = 64\n"
+        "dtype = \"fp16\"\n[scenes.plain]\nalgorithm = \"standard_attention\"\n[scenes.large]\nn = 512\nd = 128\n"
+        "br = 256\nbc = 256\n";
+    CHECK(resolved("{{long:model(A100):blocks}} {{long:model(A100):blocks_per_sm}} {{long:model(A100):waves}} "
+                   "{{long:model(A100):last_wave}} {{long:model(A100):idle_sms_at_end}}",
+                   scenes) == "1,024 1 10 52 56");
+    CHECK(resolved("{{fa1:model(A100):blocks}} {{fa1:model(A100):busy_sms}} {{fa1:model(A100):idle_sms}}", scenes) ==
+          "16 16 92");
+    Problem p = find_preset("n4d3")->problem;
+    p.n = p.nk = 8192, p.d = p.dv = 64, p.scale = 0.125, p.heads = p.kv_heads = 16, p.br = p.bc = 128;
+    p.dtype = DType::Fp16;
+    const GpuModel model = model_of(*find_algorithm("fa2_forward"), *find_gpu("A100"), p);
+    CHECK(resolved("{{long:model(A100):seconds | 4 digits ms}} {{long:model(A100):occupancy | %}}", scenes) ==
+          fmt::format("{:.3f} ms {}%", model.estimate.seconds() * 1e3, 100 * model.kernels->occupancy.fraction));
+    CHECK(refused("{{plain:model(A100):waves}}", scenes).find("standard_attention is not modelled") !=
+          std::string::npos);
+    CHECK(refused("{{large:model(A100):waves}}", scenes).find("bytes of shared memory") != std::string::npos);
+    CHECK(refused("{{model(A100):price}}").find("model:price | There are blocks, blocks_per_sm") != std::string::npos);
+    CHECK(refused("{{model(V100):waves}}").find("no GPU called V100") != std::string::npos);
+}
+
+TEST_CASE("rows of shared memory meet in banks as the executor counts it") {
+    CHECK(resolved("{{wavefronts(128, 1, 1)}} {{wavefronts(128, 1, 8)}} {{wavefronts(64, 1, 4)}} "
+                   "{{wavefronts(64, 2, 4)}} {{wavefronts(144, 1, 1)}}") == "8 1 2 1 1");
+    CHECK(refused("{{wavefronts(100, 1, 1)}}").find("a multiple of 16") != std::string::npos);
+    CHECK(refused("{{wavefronts(64, 1, 8)}}").find("within a row") != std::string::npos);
+    CHECK(refused("{{wavefronts(64, 0, 4)}}").find("go from 1") != std::string::npos);
+}
+
 TEST_CASE("a number can be rounded to a format of 16 bits") {
     CHECK(resolved("{{fp16(65519) | 5 digits}} {{fp16(65520)}} {{fp16(2049) | 5 digits}} {{bf16(257)}}") ==
           "65504 ∞ 2048 256");
@@ -110,6 +143,7 @@ TEST_CASE("bytes are the algorithm's own, another's, or those of what the run is
     CHECK(resolved("{{bytes:standard}}") == total("standard_attention"));
     CHECK(resolved("{{flops:matmul}} {{memory(standard_attention):extra}}") == "192 128");
     CHECK(resolved("{{sram:peak}}") == "152");
+    CHECK(resolved("{{sram:barriers}}", "[scenes.main]\npreset = \"warps_split_k\"\n") == "6");
 }
 
 TEST_CASE("a backward run is measured by the standard backward pass, not by a forward one") {
