@@ -92,6 +92,27 @@ Inputs warps_inputs(const Problem& problem) {
     return in;
 }
 
+// One warp's 16 x 16 scores, each of which is the number of the lane that holds it as a result of tensor cores: lane
+// 4 g + t holds rows g and g + 8, columns 2 t, 2 t + 1 of either half. V adds the two halves of the weights.
+Problem lanes_problem() {
+    Problem p;
+    p.n = p.nk = 16, p.d = 2, p.dv = 8, p.br = p.bc = 64;
+    p.scale = 1;
+    p.dtype = DType::Fp16;
+    return p;
+}
+
+Inputs lanes_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    for (int r = 0; r < 16; ++r) {
+        in.Q[0].row(r) << 4 * (r % 8), 1;
+        in.K[0].row(r) << 1, r % 8 / 2;
+        in.V[0].row(r).setZero();
+        in.V[0](r, r % 8) = 1;
+    }
+    return in;
+}
+
 }  // namespace
 
 std::span<const Preset> presets() {
@@ -162,6 +183,12 @@ std::span<const Preset> presets() {
                "",
                warps_problem(),
                warps_inputs},
+        Preset{"lanes",
+               {"each score is the lane that holds it", "每个分数就是持有它的 lane 的编号"},
+               "fa2_forward",
+               "fa2_forward_3_mma",
+               lanes_problem(),
+               lanes_inputs},
     };
     return table;
 }
