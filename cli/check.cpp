@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 2> kPlaces = {"host", "cuda"};
 
 struct State {
     explicit State(const Options& options) : problem(options), json(options) {}
-    std::string kernel, place = "host", target, fault;
+    std::string kernel, place = "host", target, fault, without;
     ProblemOptions problem;
     JsonOption json;
 };
@@ -110,6 +110,13 @@ void leave_out(std::vector<Job>& jobs, bool in_table, const std::function<void(c
     }
 }
 
+// Whether a kernel ran to its end with no barrier or wait taken away.
+bool passed_every_wait(const Outcome& outcome) {
+    return outcome.failure.empty() && std::ranges::none_of(outcome.run.counters, [](const auto& counter) {
+               return counter.first == "waits taken away";
+           });
+}
+
 bool none_left(const std::vector<Job>& jobs) {
     return std::ranges::all_of(jobs, [](const Job& job) { return !job.outcome.left_out.empty(); });
 }
@@ -146,7 +153,14 @@ int run_check(const State& state) {
         target = target_named(state.target);
         gpu::opt_in_shared_bytes(target);  // an unknown one throws
     }
-    for (Job& job : jobs) job.recipe.where = where, job.recipe.target = target;
+    int without_line = 0;
+    if (!state.without.empty()) {
+        without_line = static_cast<int>(whole_number("--without", state.without, 1, 9999));
+        if (all) throw Error("--without names a line of one kernel's source", "name the kernel");
+        if (where == Where::LiveCuda)
+            throw Error("--without is for the executor: a GPU does not notice a missing wait", "take --on host");
+    }
+    for (Job& job : jobs) job.recipe.where = where, job.recipe.target = target, job.recipe.without_line = without_line;
     const gpu::DeviceStatus device = where == Where::LiveCuda ? gpu::device_status() : gpu::DeviceStatus{};
     if (where == Where::LiveCuda && !device.available) {
         print_note(fmt::format("--on cuda: {}", device.message.en));
@@ -163,6 +177,9 @@ int run_check(const State& state) {
     }
 
     run_jobs(jobs);
+    if (without_line != 0 && passed_every_wait(jobs.front().outcome))
+        throw Error(fmt::format("--without: line {} of {}.cuh has no barrier and no wait that this run passes",
+                                without_line, chosen.front()->id));
     for (const Job& job : jobs)
         if (job.outcome.left_out.empty() && job.outcome.failure.empty() &&
             job.outcome.comparison.verdict == Verdict::NonFinite)
@@ -190,6 +207,9 @@ Action add(const Options& options, const Start&) {
     options.text("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)", "PLACE");
     options.text("--fault", state->fault, "run the mirror with this mistake: the kernel has to differ (flashstep list)",
                  "ID");
+    options.text("--without", state->without,
+                 "the barrier or wait in this line of the kernel's source does nothing: the executor has to notice",
+                 "LINE");
     return [state] { return run_check(*state); };
 }
 

@@ -143,12 +143,14 @@ class Reads {
 
 void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, const RunOptions& options,
                  KernelRun& run) {
+    const std::string source = fmt::format("{}.cuh", row.id);
     simt::Executor machine({.checks = options.checks,
                             .seed = options.seed,
                             .target = options.target,
                             .cancel = options.cancel,
                             .progress = options.progress,
-                            .launches = row.launches});
+                            .launches = row.launches,
+                            .without_barrier = {source.c_str(), options.without_line}});
     const auto specs = row.tensors(p);
     for (const TensorSpec& spec : specs) {
         const std::string name(spec.name);
@@ -193,6 +195,7 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
     add_if_any("ldmatrix instructions", c.ldmatrix);
     add_if_any("asynchronous copies", c.async_copies);
     add_if_any("bytes copied asynchronously", c.async_bytes);
+    add_if_any("waits taken away", c.left_out);
     if (options.checks == Checks::On) {
         run.counters.insert(run.counters.end(), {{"shared bytes read", c.shared_read_bytes},
                                                  {"shared bytes written", c.shared_write_bytes},
@@ -324,6 +327,9 @@ KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inp
     run.kernel = kernel.id;
     run.where = options.where;
     if (options.where == Where::Recorded) throw Error("a recorded run is read from its file, not run");
+    if (options.where != Where::Host && options.without_line != 0)
+        throw Error(say("a wait is taken away on the executor only: a device would run on, right or wrong",
+                        "只有在执行器上才能去掉 wait：真正的 GPU 会照样运行，结果对不对都不报告"));
     if (options.where == Where::Host) check_target(kernel, problem.dtype, options.target);
     if (options.where == Where::LiveCuda) check_device(kernel, problem.dtype, device_status());
     const Rung& row = rung(kernel.id);

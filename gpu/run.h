@@ -24,7 +24,8 @@ struct RunOptions {
     Target target = 90;                      // the architecture whose shared-memory limit the host executor applies
     std::atomic<bool>* cancel = nullptr;     // set to true from another thread: the run stops with Error("cancelled")
     std::atomic<float>* progress = nullptr;  // fraction of the thread blocks done, 0 to 1
-    const StartingValues* start = nullptr;   // what the mirror started from, where it was recorded already
+    int without_line = 0;  // of the kernel's own source, whose barrier or wait does nothing (host only)
+    const StartingValues* start = nullptr;  // what the mirror started from, where it was recorded already
 };
 
 // Throws flashstep::Error: a problem that the kernel cannot run (what it can is in the message), a failed check of the

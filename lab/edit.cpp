@@ -55,6 +55,7 @@ Recipe with_algorithm(Recipe recipe, const Algorithm& algorithm) {
     recipe.fault.clear();
     if (!algorithm.base2) recipe.problem.base2 = false;
     recipe.kernel = kernel_for(algorithm.id, recipe.problem);
+    recipe.without_line = 0;
     return recipe;
 }
 
@@ -64,13 +65,15 @@ Recipe with_kernel(Recipe recipe, const gpu::KernelInfo* kernel) {
         recipe.problem = problem_for(*kernel, recipe.problem);
     }
     recipe.kernel = kernel ? kernel->id : std::string_view();
+    recipe.without_line = 0;
     return recipe;
 }
 
 Recipe with_base2(Recipe recipe, bool base2) {
     recipe.problem.base2 = base2;
     const gpu::KernelInfo* kernel = gpu::find_kernel(recipe.kernel);
-    if (kernel && kernel->base2 != base2) recipe.kernel = kernel_for(recipe.algorithm, recipe.problem);
+    if (kernel && kernel->base2 != base2)
+        recipe.kernel = kernel_for(recipe.algorithm, recipe.problem), recipe.without_line = 0;
     return recipe;
 }
 

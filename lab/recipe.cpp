@@ -39,7 +39,8 @@ auto find_matrix(AnyRecipe& recipe, InputMatrix which, int head) -> decltype(&re
 
 bool Recipe::operator==(const Recipe& other) const {
     return algorithm == other.algorithm && kernel == other.kernel && fault == other.fault && problem == other.problem &&
-           where == other.where && target == other.target && recording == other.recording && same(inputs, other.inputs);
+           where == other.where && target == other.target && without_line == other.without_line &&
+           recording == other.recording && same(inputs, other.inputs);
 }
 
 bool is_recording_of(const Recording& recording, const Recipe& recipe) {

@@ -18,6 +18,7 @@ struct Recipe {
     Inputs inputs;
     Where where = Where::Host;
     gpu::Target target = 90;   // with Where::Host: the architecture that the executor stands for
+    int without_line = 0;      // with Where::Host: line of the kernel's source whose barrier or wait does nothing
     Recording recording = {};  // with Where::Recorded: what is shown instead of a run
 
     // By equal bits of the inputs: two NaN in the same place are the same input, 0 and -0 are two.

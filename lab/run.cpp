@@ -56,6 +56,7 @@ Compared run_beside(const Run& run, const gpu::KernelInfo& kernel, const Startin
     options.where = recipe.where;
     options.capture = capture;
     options.target = recipe.target;
+    options.without_line = recipe.without_line;
     options.start = &start;
     options.cancel = &task.cancel;
     options.progress = &task.kernel_ran;

@@ -215,6 +215,8 @@ double value(const Term& term, Scenes& scenes, CellIndex index) {
             return counter_of(term, scenes);
         case Kind::Steps:
             return scenes.run(scene_of(term))->trace.last_step();
+        case Kind::Caught:
+            return scenes.run_with_kernel(scene_of(term))->kernel_failure == KernelFailure::Problem;
         case Kind::Hidden: {
             const std::shared_ptr<const Run> run = scenes.run(scene_of(term));
             return run->fault && !run->departure;

@@ -214,10 +214,12 @@ class Parser {
             if (k > 0 || !take(":")) break;
             term.scene = std::exchange(name, word());
         }
-        if (name == "steps" || name == "hidden") {
-            term.kind = name == "steps" ? Kind::Steps : Kind::Hidden;
-            return term;
-        }
+        for (const auto& [word, kind] :
+             {std::pair{"steps", Kind::Steps}, {"hidden", Kind::Hidden}, {"caught", Kind::Caught}})
+            if (name == word) {
+                term.kind = kind;
+                return term;
+            }
         return cell(std::move(term), name);
     }
 

@@ -10,6 +10,7 @@
 //   {{fp16(1 / 3) | 6 digits}}             rounded to a format
 //   {{wavefronts(64, 1, 4)}}               of 8 rows of ldmatrix: bytes of a row, rows alike, chunks (gpu::RowLayout)
 //   {{kernel:shared wavefronts}}           a counter of the scene's kernel
+//   {{torn:caught}}                        1 if the executor stopped the scene's kernel, as without one of its waits
 //   {{bytes:standard / bytes:all | 3 digits x}}
 //
 // Conditions, in questions, compare them: "m_i[2] @ line=9 i=1 j=2 > m_old[2] @ line=9 i=1 j=2 and problem:n = 4". In
@@ -37,6 +38,7 @@ struct Term {
         Model,   // `what` of the scene's algorithm on the GPU `gpu`
         Kernel,  // the counter `what`
         Steps,   // of the walk
+        Caught,  // 1 if the executor found a mistake in the scene's kernel, else 0
         Hidden,  // 1 if the scene's mistake shows nowhere, else 0
         Step,    // number of the step at the place, to compare by
         Negate,

@@ -161,6 +161,7 @@ Scene scene_of(const std::string& name, Keys keys, const Scene* main) {
     }
     recipe.kernel = keys.text_or("kernel", recipe.kernel);
     recipe.fault = keys.text_or("fault", recipe.fault);
+    recipe.without_line = keys.count_or("without_line", recipe.without_line);
     take_problem(keys, recipe.problem);
     keys.finish();
     const gpu::KernelInfo* kernel = gpu::find_kernel(recipe.kernel);

@@ -88,9 +88,12 @@ struct Block {
     std::vector<SharedCell> shared_cells;  // one per granule
     int granule_bits = 2;                  // a granule has 2^granule_bits bytes
     CallSite without_barrier;              // source line whose barriers and waits do nothing; line 0: none
-    bool leaves_out(const CallSite& where) const {
-        return without_barrier.line != 0 && without_barrier.line == where.line &&
-               std::string_view(where.file).ends_with(without_barrier.file);
+    bool leaves_out(const CallSite& where) {
+        if (without_barrier.line == 0 || without_barrier.line != where.line ||
+            !std::string_view(where.file).ends_with(without_barrier.file))
+            return false;
+        ++counters->left_out;
+        return true;
     }
 
     void (*body)(void*) = nullptr;  // runs the kernel once, for the current lane

@@ -74,6 +74,7 @@ struct Counters {
     std::int64_t ldmatrix = 0;       // one per warp, of one, two or four matrices
     std::int64_t async_copies = 0;   // cp.async, one per thread
     std::int64_t async_bytes = 0;    // that they read from global memory
+    std::int64_t left_out = 0;       // barriers and waits that were asked to do nothing, one per thread
     // Only with checks on.
     std::int64_t shared_read_bytes = 0, shared_write_bytes = 0;
     std::int64_t wavefronts = 0, ideal_wavefronts = 0;

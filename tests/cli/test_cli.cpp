@@ -302,6 +302,22 @@ TEST_CASE("check --fault exits 1 at the fault's known first step, for every faul
     CHECK(contains(elsewhere.err, "no-rescale is one of fa2_forward"));
 }
 
+TEST_CASE("a kernel without one of its waits is stopped, and check says by whom and where") {
+    // The lines of the wait for a tile and of the barrier behind it, as the source has them now.
+    const std::string source = flashstep::testing::text_of(FLASHSTEP_SOURCE_DIR "/gpu/kernels/fa2_forward_5_cp_async.cuh");
+    const auto line_of = [&](const std::string& code) {
+        const std::size_t at = source.find(code);
+        REQUIRE(at != std::string::npos);
+        return std::to_string(1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+    };
+    for (const char* code : {"cp_async_wait<1>()", "sync_block()"}) {
+        const auto output = run_program({"check", "fa2_forward_5_cp_async", "--without", line_of(code)});
+        CAPTURE(output.out);
+        CHECK(output.status == 1);
+        CHECK(output.out.find("race on shared Q_i") != std::string::npos);
+    }
+}
+
 TEST_CASE("--mask adds a file to the scores: key padding of nk numbers or a matrix of n x nk, counted tile by tile") {
     const testing::TemporaryFolder folder;
     const std::string keys = folder.file("keys.csv"), scores = folder.file("scores.csv");

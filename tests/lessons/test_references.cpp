@@ -170,6 +170,17 @@ TEST_CASE("a kernel's counters are those of the scene's run of it") {
               .find("the scene has no kernel") != std::string::npos);
 }
 
+TEST_CASE("a kernel without one of its waits is caught, one with all of them or without another line is not") {
+    const auto scene = [](const std::string& more) {
+        return "[scenes.main]\npreset = \"n4d3\"\n[scenes.torn]\nkernel = \"fa2_forward_1_tile\"\n" + more;
+    };
+    int caught = 0;
+    for (int line = 40; line < 125; ++line)
+        caught += resolved("{{torn:caught}}", scene(fmt::format("without_line = {}\n", line))) == "1";
+    CHECK(caught == 4);  // behind lines 7 to 10; the barrier before the loop is for row blocks that see no key
+    CHECK(resolved("{{caught}}{{torn:caught}}", scene("")) == "00");
+}
+
 TEST_CASE("numbers look as in the cells, or as the reference says") {
     struct Row {
         double value;
