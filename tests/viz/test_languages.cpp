@@ -35,8 +35,8 @@ namespace {
 constexpr const char* kTerms[] = {
     // hardware, CUDA
     "CPU", "GPU", "NVIDIA", "CUDA", "HBM", "SRAM", "DRAM", "KiB", "MiB", "GiB", "FLOPs", "kernel", "block", "warp",
-    "thread", "tile", "shared", "memory", "shuffle", "barrier", "wavefront", "swizzle", "cp", "async", "mma", "Tensor",
-    "Core",
+    "thread", "tile", "SM", "bank", "lane", "shared", "memory", "shuffle", "barrier", "wavefront", "swizzle", "cp",
+    "async", "mma", "Tensor", "Core",
     // attention
     "softmax", "safe", "head", "query", "key", "value", "batch", "mask", "dropout",
     // formulas, names of sizes
@@ -242,6 +242,8 @@ TEST_CASE("every lesson, preset, algorithm, kernel and mistake is shown in one l
             for (const std::string& source : lesson.sources) reader.allowed.merge(words_of(source));
             do {
                 s.settle();
+                if (s.app.run && s.app.run->kernel_message.zh.empty())  // what the executor says is quoted
+                    reader.allowed.merge(words_of(s.app.run->kernel_message.en));
                 reader.look("lesson " + lesson.id);
             } while (continue_lesson(s.app));
             reader.allowed = before;

@@ -31,6 +31,8 @@ constexpr Text kBytesUncounted{"This run counted no bytes.", "这次运行没有
 constexpr Text kKernelCounters{"Counted while it ran", "运行计数"};
 constexpr Text kNotMaterialisedList{"Not materialised by this kernel:", "这个 kernel 不产生的中间值："};
 constexpr Text kKernelCannot{"The kernel cannot run this problem: {reason}", "这个 kernel 无法运行该问题：{reason}"};
+constexpr Text kKernelStopped{"Without line {line} of its source, the executor stopped this kernel: {reason}",
+                              "去掉源码第 {line} 行之后，执行器停下了这个 kernel：{reason}"};
 constexpr Text kEmptyNoKernel{"No kernel does the work of this algorithm yet, so that nothing is compared.",
                               "这个算法还没有对应的 kernel，无从对比。"};
 constexpr Text kRecordingLeft{
@@ -247,7 +249,9 @@ void draw_compare_panel(AppState& app) {
     if (!run.kernel_run || !run.comparison) {
         draw_run_notes(app);
         if (run.kernel_failure == KernelFailure::Problem)
-            empty_state(ui, ui.tr(kKernelCannot, {{"reason", ui.tr(run.kernel_message)}}));
+            empty_state(
+                ui, ui.tr(run.recipe.without_line > 0 ? kKernelStopped : kKernelCannot,
+                          {{"line", std::to_string(run.recipe.without_line)}, {"reason", ui.tr(run.kernel_message)}}));
         else if (run.kernel_failure == KernelFailure::None)
             empty_state(ui, ui.tr(has_kernel(run.algorithm->id) ? kEmptyKernel : kEmptyNoKernel));
         ImGui::PopStyleVar();

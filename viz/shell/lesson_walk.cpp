@@ -40,9 +40,12 @@ void take_progress(LessonWalk& walk, const LessonProgress& from) {
 
 const Beat& beat_of(const LessonWalk& walk, int beat) { return walk.lesson.beats[static_cast<std::size_t>(beat)]; }
 
-// What makes two runs the same experiment to a reader: not where the kernel runs, and not which kernel.
-bool same_experiment(Recipe a, const Recipe& b) {
-    a.kernel = b.kernel, a.where = b.where, a.target = b.target, a.recording = b.recording;
+// What makes two runs the same experiment to a reader: not where the kernel runs; which kernel, where scenes differ by
+// it.
+enum class Kernel { Counts, Any };
+bool same_experiment(Recipe a, const Recipe& b, Kernel kernel) {
+    a.where = b.where, a.target = b.target, a.recording = b.recording;
+    if (kernel == Kernel::Any) a.kernel = b.kernel;
     return a == b;
 }
 
@@ -50,9 +53,10 @@ void name_shown_scene(AppState& app, LessonWalk& walk) {
     if (walk.shown == app.run) return;
     walk.shown = app.run;
     walk.shown_scene.clear();
-    for (const Scene& scene : walk.lesson.scenes)
-        if (walk.shown_scene.empty() && same_experiment(recipe_of(scene), app.run->recipe))
-            walk.shown_scene = scene.name;
+    for (const Kernel kernel : {Kernel::Counts, Kernel::Any})
+        for (const Scene& scene : walk.lesson.scenes)
+            if (walk.shown_scene.empty() && same_experiment(recipe_of(scene), app.run->recipe, kernel))
+                walk.shown_scene = scene.name;
 }
 
 void show(AppState& app, const Scene& scene) {
