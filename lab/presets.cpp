@@ -53,6 +53,21 @@ Problem tail_problem() {
     return p;
 }
 
+// Every score is 0 and row c of V holds c: l counts the keys that a query sees, and O is the mean of their numbers.
+Inputs counting_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0].setConstant(1), in.K[0].setZero();
+    for (int c = 0; c < problem.nk; ++c) in.V[0].row(c).setConstant(c + 1);
+    return in;
+}
+
+// The queries are the last four of six tokens, causal: query r sees the keys up to r + 2.
+Problem last_queries_problem() {
+    Problem p;
+    p.nk = 6, p.d = p.dv = 1, p.scale = 1, p.causal = true;
+    return p;
+}
+
 // Five queries, two keys, causal: rows 1 to 3 see no key.
 Problem masked_rows_problem() {
     Problem p;
@@ -135,6 +150,12 @@ std::span<const Preset> presets() {
                "fa2_forward_1_tile",
                n64_problem(true),
                make_inputs},
+        Preset{"last_queries",
+               {"causal: the last four of six tokens", "因果掩码：六个 token 中的后四个"},
+               "fa2_forward",
+               "fa2_forward_1_tile",
+               last_queries_problem(),
+               counting_inputs},
         Preset{"n4d3_backward",
                {"N=4, d=3: the backward pass", "N=4，d=3：反向传播"},
                "fa2_backward",
@@ -164,7 +185,7 @@ std::span<const Preset> presets() {
                "fa2_forward",
                "fa2_forward_1_tile",
                masked_rows_problem(),
-               make_inputs},
+               counting_inputs},
         Preset{"hidden_first_tile",
                {"a mask hides the first tile", "掩码遮住第一个 tile"},
                "fa2_forward",
