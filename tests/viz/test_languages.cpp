@@ -38,7 +38,7 @@ constexpr const char* kTerms[] = {
     "thread", "tile", "SM", "bank", "lane", "shared", "memory", "shuffle", "barrier", "wavefront", "swizzle", "cp",
     "async", "mma", "Tensor", "Core",
     // attention
-    "softmax", "safe", "head", "query", "key", "value", "batch", "mask", "dropout",
+    "softmax", "safe", "head", "query", "key", "value", "batch", "mask", "dropout", "token",
     // formulas, names of sizes
     "exp", "log", "sum", "max", "diag", "rowmax", "rowsum", "NaN", "inf", "double", "exact", "dO", "Nk", "br", "bc",
     "nk", "dv", "kv", "heads",
