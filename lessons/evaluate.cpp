@@ -235,6 +235,8 @@ double value(const Term& term, Scenes& scenes, CellIndex index) {
             return std::abs(operand(0));
         case Kind::Ceil:
             return std::ceil(operand(0));
+        case Kind::Fp32:
+            return round_to(operand(0), DType::Fp32);
         case Kind::Fp16:
             return round_to(operand(0), DType::Fp16);
         case Kind::Bf16:

@@ -31,10 +31,9 @@ struct Function {
     std::size_t operands;
 };
 constexpr std::array kFunctions = {
-    Function{"exp", Kind::Exp, 1},   Function{"log", Kind::Log, 1},
-    Function{"sqrt", Kind::Sqrt, 1}, Function{"abs", Kind::Abs, 1},
-    Function{"ceil", Kind::Ceil, 1}, Function{"fp16", Kind::Fp16, 1},
-    Function{"bf16", Kind::Bf16, 1}, Function{"min", Kind::Min, 2},
+    Function{"exp", Kind::Exp, 1},   Function{"log", Kind::Log, 1},   Function{"sqrt", Kind::Sqrt, 1},
+    Function{"abs", Kind::Abs, 1},   Function{"ceil", Kind::Ceil, 1}, Function{"fp32", Kind::Fp32, 1},
+    Function{"fp16", Kind::Fp16, 1}, Function{"bf16", Kind::Bf16, 1}, Function{"min", Kind::Min, 2},
     Function{"max", Kind::Max, 2},   Function{"wavefronts", Kind::Wavefronts, 3},
 };
 

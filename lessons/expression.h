@@ -7,7 +7,7 @@
 //   {{flops:matmul}} {{memory:extra}} {{sram:peak}} {{sram:barriers}} {{problem:br}} {{steps}}
 //   {{gpu(A100):sms}} {{gpu(A100):fp16_flops | TFLOP}}: what the table of GPUs says (core/gpu_table.cpp)
 //   {{model(A100):waves}}                  what `flashstep model` says of the scene's algorithm on it; estimates
-//   {{fp16(1 / 3) | 6 digits}}             rounded to a format
+//   {{fp16(1 / 3) | 6 digits}}             rounded to a format: fp32, fp16 or bf16
 //   {{wavefronts(64, 1, 4)}}               of 8 rows of ldmatrix: bytes of a row, rows alike, chunks (gpu::RowLayout)
 //   {{kernel:shared wavefronts}}           a counter of the scene's kernel
 //   {{torn:caught}}                        1 if the executor stopped the scene's kernel, as without one of its waits
@@ -47,7 +47,8 @@ struct Term {
         Sqrt,
         Abs,
         Ceil,
-        Fp16,  // rounded to the format
+        Fp32,  // rounded to the format
+        Fp16,
         Bf16,
         Min,
         Max,

@@ -112,6 +112,7 @@ TEST_CASE("rows of shared memory meet in banks as the executor counts it") {
 TEST_CASE("a number can be rounded to a format of 16 bits") {
     CHECK(resolved("{{fp16(65519) | 5 digits}} {{fp16(65520)}} {{fp16(2049) | 5 digits}} {{bf16(257)}}") ==
           "65504 ∞ 2048 256");
+    CHECK(resolved("{{fp32(16777217) | 8 digits}} {{fp32(16777215) | 8 digits}}") == "16777216 16777215");
     CHECK(resolved("{{fp16(exp(-1)) | 7 digits}} {{bf16(exp(-1)) | 7 digits}}") == "0.3679199 0.3671875");
 }
 
