@@ -25,6 +25,18 @@ Problem n4d3_problem() {
     return p;
 }
 
+// Multiples of log 2 in Q make every weight a half, a quarter or an eighth, and with whole numbers in V and dO every
+// number of the backward pass but dK has few digits. D is 4, 2, -2 and 3.
+Inputs n4d3_halves_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0] << 1, 0, -1, -1, -1, 1, -1, 0, -2, -1, 1, -1;
+    in.Q[0] = (std::numbers::ln2 * in.Q[0].array()).cast<float>().cast<double>() + 0.0;  // no -0
+    in.K[0] << 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1;
+    in.V[0] << 2, 0, 4, 0, 0, 2, 4, 2, 0, 4, 4, 0;
+    in.dO[0] << 2, 0, 0, 0, 1, 0, 0, 0, -1, 1, 1, 0;
+    return in;
+}
+
 Problem n64_problem(bool causal) {
     Problem p;
     p.n = p.nk = 64, p.d = p.dv = 16, p.br = p.bc = 16;
@@ -162,6 +174,12 @@ std::span<const Preset> presets() {
                "fa2_backward_2_atomic",
                n4d3_problem(),
                n4d3_inputs},
+        Preset{"n4d3_halves",
+               {"backward with weights 1/2, 1/4, 1/8", "反向传播，权重是 1/2、1/4、1/8"},
+               "fa2_backward",
+               "fa2_backward_2_atomic",
+               n4d3_problem(),
+               n4d3_halves_inputs},
         Preset{"n64_backward",
                {"N=64, d=16: the backward pass", "N=64，d=16：反向传播"},
                "fa2_backward",
