@@ -122,11 +122,15 @@ Answer judge_number(double right, std::string_view typed, double* given) {
 Judgement judge_value(const Question& question, std::string_view typed, Scenes& scenes) {
     const Answer answer = judge_number(evaluate(question.answer, scenes), typed);
     if (answer == Answer::Right) return {answer, &question.right};
-    if (answer != Answer::Wrong) return {answer, nullptr};
+    if (answer == Answer::Unreadable) return {answer, nullptr};
     const std::optional<Typed> number = read_number(typed);
-    for (const WrongAnswer& wrong : question.wrong)
-        if (rounds_to(evaluate(wrong.answer, scenes), *number)) return {Answer::Wrong, &wrong.reply};
-    return {Answer::Wrong, nullptr};
+    // What is too rough for the answer can be a wrong one in full: 0 where -0.0625 is asked for.
+    for (const WrongAnswer& wrong : question.wrong) {
+        const double tempting = evaluate(wrong.answer, scenes);
+        if (answer == Answer::TooRough ? same_number(number->value, tempting) : rounds_to(tempting, *number))
+            return {Answer::Wrong, &wrong.reply};
+    }
+    return {answer, nullptr};
 }
 
 std::vector<std::size_t> right_options(const Question& question, Scenes& scenes) {

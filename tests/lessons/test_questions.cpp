@@ -64,6 +64,19 @@ TEST_CASE("infinity, zero and whole numbers are answers in as few digits as they
     CHECK(answer("bytes:K.read * 1000", "96,00") == Answer::Unreadable);
 }
 
+TEST_CASE("a wrong answer of one digit that would round to the right one has its reply") {
+    const Lesson lesson = asking(
+        "kind = \"value\"\nanswer = \"0 - 1 / 16\"\nright = 'Yes.'\n\n[[wrong]]\nanswer = \"0\"\nreply = 'It does "
+        "move.'\n");
+    Scenes scenes(lesson);
+    const Question& question = *lesson.beats[0].question;
+    CHECK(judge_value(question, "0", scenes).answer == Answer::Wrong);
+    CHECK(reply_of(judge_value(question, "0", scenes)) == "It does move.");
+    CHECK(judge_value(question, "-0.1", scenes).answer == Answer::TooRough);
+    CHECK(judge_value(question, "-0.06", scenes).answer == Answer::TooRough);
+    CHECK(judge_value(question, "-0.063", scenes).answer == Answer::Right);
+}
+
 TEST_CASE("the right option is the one whose condition holds in the scene") {
     const Lesson lesson = asking(R"(kind = "choice"
 right = 'Row 2 rises.'
