@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 2> kLayoutIds = {"lesson", "workbench"};
 
 struct StartState {
     std::string lesson = "fa2_forward";  // lesson id; empty: no lesson text
-    std::string preset = "n4d3";         // used where `problem` is not set
+    std::string preset = "n4d3";         // used where neither `lesson` nor `problem` is set
     std::string algorithm, kernel;       // empty: the preset's
     std::string fault = {};              // a known mistake of the algorithm; empty: none
     std::optional<Problem> problem;      // with `inputs`: from the command line

@@ -22,7 +22,7 @@ void open_start(AppState& app, const StartState& start) {
     open_layout(app, !start.layout.empty() ? start.layout : lesson && !start.problem ? "lesson" : "workbench");
     if (lesson) app.open_lesson(*lesson);
     if (lesson && start.beat > 0) go_to_beat(app, start.beat - 1);
-    if (preset && !(lesson && lesson->scenes.front().preset == preset) && !start.problem) app.open_preset(*preset);
+    if (preset && !lesson && !start.problem) app.open_preset(*preset);  // a lesson brings its own
     if (!start.problem && start.algorithm.empty() && start.kernel.empty() && start.fault.empty()) return;
     app.session.edit([&](Recipe& recipe) {
         if (start.problem) {
