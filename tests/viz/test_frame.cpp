@@ -1,6 +1,7 @@
 // The whole window without a window: keys, buttons, timeline, source, inputs, help, picker; in every language and
 // theme.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <chrono>
