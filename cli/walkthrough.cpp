@@ -8,6 +8,7 @@
 
 #include "core/first_non_finite.h"
 #include "core/plain_formula.h"
+#include "lab/sentence.h"
 #include "lab/step_view.h"
 
 namespace flashstep::cli {
@@ -119,6 +120,7 @@ class Walk {
         if (step.w >= 0) where += fmt::format(" warp {}", step.w + 1);
         page_.line("step {}  line {}{}  |  {}", number_of_step, step.line, where, text_of(step.line));
         const StepView view = view_of(trace_, number_of_step);
+        page_.line("    {}", plain_line(sentence_of(algorithm_, trace_, view).whole().en));
         for (const Change& change : view.changes) print_move(change);
         for (int v = step.version_begin; v < step.version_end; ++v) print_write(v);
         flush_pending();

@@ -51,9 +51,12 @@ StepView view_of(const Trace& trace, int number) {
                 break;
             case TouchKind::Load:
                 view.loaded += touch.bytes;
-                // A tile that is loaded was written just before by the same assignment.
+                // A tile that is loaded was written just before by the same assignment. What an atomic add reads was
+                // not.
                 if (!view.changes.empty() && touch.partner >= 0 && view.changes.back().kind == Change::Kind::Write &&
-                    view.changes.back().tile == touch.partner) {
+                    view.changes.back().tile == touch.partner &&
+                    std::ranges::find(view.changes.back().operands, touch.version) !=
+                        view.changes.back().operands.end()) {
                     change.version = view.changes.back().version;
                     view.changes.pop_back();
                 } else {

@@ -15,6 +15,11 @@ const Operation kAdd{
     .numbers = [](Explainer& x, const Expr& e, int r,
                   int c) { return x.numbers(e.a, r, c) + " + " + wrapped(x.numbers_of_b(e, r, c)); },
     .form = Form::Sum,
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Expr& e = t.expr(index);
+            return say("{} + {}", "{} + {}", t.row(e.a, r), t.row(e.b, r));
+        },
     .error = rules::of_sum,
     .elements = rules::same_of_both,
 };

@@ -14,6 +14,11 @@ const Operation kDiagMatrix{
                   Index c) { return "\\mathrm{diag}(" + x.symbols(e.a, Index{}, c) + ")"; },
     .numbers = [](Explainer& x, const Expr& e, int r,
                   int c) { return r == c ? x.numbers(e.a, 0, c) : std::string("0"); },
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Sentence of = t.names(t.expr(index).a, r);
+            return say("diag({})", "diag({})", of);
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray { return Matrix(t.Ea.matrix().row(0).asDiagonal()).array(); },
     .elements =
         [](const Expr&, Shape, int, int c) {

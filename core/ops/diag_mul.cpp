@@ -17,6 +17,11 @@ const Operation kDiagMul{
                   Index c) { return x.factor(e.a, r, Index{}) + " " + x.factor(e.b, r, c); },
     .numbers = [](Explainer& x, const Expr& e, int r,
                   int c) { return x.factor(e.a, r, 0) + " \\cdot " + x.factor(e.b, r, c); },
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Expr& e = t.expr(index);
+            return say("{} × {}", "{} × {}", t.factor(e.b, r), t.factor(e.a, r));
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray {
         const ErrorArray factor = t.spread(t.A()), B = t.B();
         return t.spread(t.Ea) * B + factor * t.Eb + t.value() + underflow(factor * B);

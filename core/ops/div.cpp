@@ -16,6 +16,11 @@ const Operation kDiv{
                   Index c) { return fmt::format("\\frac{{{}}}{{{}}}", x.symbols(e.a, r, c), x.symbols_of_b(e, r, c)); },
     .numbers = [](Explainer& x, const Expr& e, int r,
                   int c) { return fmt::format("\\frac{{{}}}{{{}}}", x.numbers(e.a, r, c), x.numbers_of_b(e, r, c)); },
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Expr& e = t.expr(index);
+            return say("{} ÷ {}", "{} ÷ {}", t.factor(e.a, r), t.factor(e.b, r));
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray {
         const ErrorArray value = t.value();
         return finite((t.Ea + value * t.spread(t.Eb)) / t.spread(t.B())) + value + underflow(t.A());

@@ -14,6 +14,7 @@ const Operation kInput{
             return x.words({"given", "给定"});
         },
     .numbers = [](Explainer& x, const Expr&, int, int) { return x.number(std::nan("")); },
+    .in_row = [](Teller&, int, int) { return Sentence("given", "给定"); },
     .error = rules::exact,
     .elements = rules::no_elements,
 };

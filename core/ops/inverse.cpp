@@ -14,6 +14,7 @@ const Operation kInverse{
     .cost = rules::one_each,
     .symbols = rules::reciprocal_symbols,
     .numbers = rules::reciprocal_numbers,
+    .in_row = rules::reciprocal_in_row,
     .error = rules::of_inverse,
     .elements = rules::same_of_a,
     .overflow = rules::kDivisionByZero,

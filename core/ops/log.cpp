@@ -13,6 +13,11 @@ const Operation kLog{
     .symbols = [](const Explainer& x, const Expr& e, Index r,
                   Index c) { return "\\log(" + x.symbols(e.a, r, c) + ")"; },
     .numbers = [](Explainer& x, const Expr& e, int r, int c) { return "\\log(" + x.numbers(e.a, r, c) + ")"; },
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Sentence of = t.factor(t.expr(index).a, r);
+            return say("ln {}", "ln {}", of);
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray { return finite(t.Ea / t.A()) + t.value(); },
     .elements = rules::same_of_a,
     // The sum of a row that sees no key is 0.

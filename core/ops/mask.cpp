@@ -31,6 +31,16 @@ const Operation kMask{
                                               : x.words({"masked", "被掩码屏蔽"}) + " \\rightarrow -\\infty";
         },
     .form = Form::AsOperand,
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Expr& e = t.expr(index);
+            const Sentence a = t.row(e.a, r);
+            int hidden = 0;
+            for (int c = 0; c < e.cols; ++c) hidden += seen(e, t.trace().problem, r, c) ? 0 : 1;
+            if (hidden == 0) return a;
+            return say("{} ({} of {} keys hidden)", "{0}（{2} 个 key 中屏蔽 {1} 个）", a, t.count(hidden),
+                       t.count(e.cols));
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray { return (t.result.array() == -kInf).select(0.0, t.Ea); },
     .elements = rules::same_of_a,
     .meant = [](const Expr& e, const Problem& problem, const Matrix&, int r, int c) { return !seen(e, problem, r, c); },

@@ -43,6 +43,11 @@ const Operation kMatMul{
         },
     .form = Form::Sum,
     .many_terms = true,
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Expr& e = t.expr(index);
+            return say("{} {}", "{} {}", t.names(e.a, r), t.names(e.b, r));
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray {
         const ErrorArray scale = product(t.A() + t.Ea, t.B(), t.task) + product(t.A(), t.Eb, t.task);
         return scale + underflow(scale);

@@ -14,6 +14,11 @@ const Operation kMul{
                   Index c) { return x.factor(e.a, r, c) + " " + x.factor_of_b(e, r, c); },
     .numbers = [](Explainer& x, const Expr& e, int r,
                   int c) { return x.factor(e.a, r, c) + " \\cdot " + x.factor_of_b(e, r, c); },
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Expr& e = t.expr(index);
+            return say("{} ∘ {}", "{} ∘ {}", t.factor(e.a, r), t.factor(e.b, r));
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray {
         const ErrorArray A = t.A(), B = t.spread(t.B());
         return t.Ea * B + A * t.spread(t.Eb) + t.value() + underflow(A * B);

@@ -9,6 +9,7 @@
 #include "core/expr.h"
 #include "core/ops/error_terms.h"
 #include "core/ops/explainer.h"
+#include "core/ops/teller.h"
 #include "core/ops/value_terms.h"
 #include "core/text.h"
 
@@ -28,6 +29,9 @@ struct Element {
 // How a formula reads beside others: a sum needs brackets in a product.
 enum class Form { Term, Sum, AsOperand };
 
+// "l_i = 0.368 x 1.37 + 1.14 = 1.64": the row as a formula, and what came of it.
+Sentence told_by_formula(Teller& t, int index, int r);
+
 struct Operation {
     Op op;
     const char* name;  // in messages: "matrix product"
@@ -44,6 +48,13 @@ struct Operation {
     std::string (*numbers)(Explainer& x, const Expr& e, int r, int c);
     Form form = Form::Term;
     bool many_terms = false;  // one for each column of the operand
+
+    // A row of the result in a sentence (core/ops/teller.h): columns as numbers, wider operands by their names.
+    Sentence (*in_row)(Teller& t, int index, int r);
+    // What an assignment of the result did to a row.
+    Sentence (*told)(Teller& t, int index, int r) = told_by_formula;
+    // Whether something happens in the row that is worth telling: null, never.
+    bool (*telling)(Teller& t, int index, int r) = nullptr;
 
     // E of the result: see core/error_scale.h.
     ErrorArray (*error)(const ErrorTerms& t);

@@ -16,6 +16,13 @@ const Operation kPadRows{
     .symbols = rules::symbols_of_a,
     .numbers = [](Explainer& x, const Expr& e, int r,
                   int c) { return r < x.expr(e.a).rows ? x.numbers(e.a, r, c) : std::string("0"); },
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Expr& e = t.expr(index);
+            const int a = e.a;
+            const Sentence of = t.names(a, std::min(r, t.expr(a).rows - 1));
+            return say("{} and rows of zeros", "{} 补零行", of);
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray {
         ErrorArray scale = ErrorArray::Zero(t.rows(), t.cols());
         scale.topRows(t.Ea.rows()) = t.Ea;

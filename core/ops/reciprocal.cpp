@@ -11,6 +11,7 @@ const Operation kReciprocal{
     .value = [](const ValueTerms& t) -> Matrix { return rules::map(t, [](double x) { return 1.0 / x; }); },
     .symbols = rules::reciprocal_symbols,
     .numbers = rules::reciprocal_numbers,
+    .in_row = rules::reciprocal_in_row,
     .error = rules::of_inverse,
     .elements = rules::same_of_a,
     .overflow = rules::kDivisionByZero,

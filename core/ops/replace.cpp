@@ -14,6 +14,7 @@ const Operation kReplace{
     .symbols = rules::symbols_of_a,
     .numbers = [](Explainer& x, const Expr& e, int r,
                   int c) { return x.value(e.a, r, c) == -kInf ? x.number(e.number) : x.numbers(e.a, r, c); },
+    .in_row = rules::a_in_row,
     .error = rules::as_a,
     .elements = rules::same_of_a,
 };

@@ -20,6 +20,16 @@ const Operation kRowSum{
         },
     .form = Form::Sum,
     .many_terms = true,
+    .in_row = [](Teller& t, int index, int r) -> Sentence {
+        return t.only_names() ? say("rowsum({})", "rowsum({})", t.names(t.expr(index).a, r))
+                              : Sentence(t.node(index, r));
+    },
+    .told =
+        [](Teller& t, int index, int r) {
+            const std::string name = t.target_name();
+            const Sentence of = t.names(t.expr(index).a, r);
+            return say("{}, the sum of {}, is {}", "{} 是 {} 的和，为 {}", name, of, t.cell(r, 0));
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray { return (t.Ea + t.A()).rowwise().sum(); },
     .elements = rules::row_of_a,
     .overflow = rules::kSumOverflows,

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/ops/rows.h"
+#include "core/say.h"
 
 namespace flashstep::rules {
 
@@ -121,6 +122,48 @@ inline std::string power_symbols(const Explainer& x, const Expr& e, Index r, Ind
 }
 inline std::string power_numbers(Explainer& x, const Expr& e, int r, int c, const char* base) {
     return fmt::format("{}^{{{} - {}}}", base, x.numbers(e.a, r, c), x.subtrahend(e, r, c));
+}
+
+// ---- sentences
+
+inline Sentence a_in_row(Teller& t, int index, int r) { return t.row(t.expr(index).a, r); }
+inline Sentence reciprocal_in_row(Teller& t, int index, int r) {
+    const Sentence of = t.factor(t.expr(index).a, r);
+    return say("1/{}", "1/{}", of);
+}
+// base^(a - b). A column rescales what was kept relative to a: its value, and why.
+inline Sentence power_in_row(Teller& t, int index, int r, const char* base) {
+    const Expr& e = t.expr(index);
+    if (!t.is_column(index) || t.only_names()) {
+        const std::string a = in_formula(t.names(e.a, r)), b = t.is_column(e.b) && !t.only_names()
+                                                                   ? wrapped(t.power(e.b, r))
+                                                                   : in_formula(t.names(e.b, r));
+        return fmt::format("${}^{{{} - {}}}$", base, a, b);
+    }
+    const int row_of_b = t.expr(e.b).rows == 1 ? 0 : r;
+    const double a = t.value(e.a, r), b = t.value(e.b, row_of_b);
+    const std::string value = t.node(index, r);
+    if (a == -kInf) return say("{} (nothing there)", "{}（还没有内容）", value);
+    if (a == b) return say("{} (the same maximum)", "{}（最大值没变）", value);
+    const std::string from = t.power(e.a, r), to = wrapped(t.power(e.b, row_of_b));
+    if (!(a < b)) return say("{0} (${1}^{{{2} - {3}}}$)", "{0}（${1}^{{{2} - {3}}}$）", value, base, from, to);
+    return say("{0} (${1}^{{{2} - {3}}}$: the maximum is higher)", "{0}（${1}^{{{2} - {3}}}$：最大值更高了）", value,
+               base, from, to);
+}
+inline Sentence weights_told(Teller& t, int index, int r, const char* base) {
+    if (t.is_column(index)) return told_by_formula(t, index, r);
+    const std::string name = t.target_name();
+    const Sentence power = power_in_row(t, index, r, base);
+    const Expr& e = t.expr(index);
+    int largest = 0;
+    for (int c = 1; c < e.cols; ++c)
+        if (!(t.value(index, r, largest) >= t.value(index, r, c))) largest = c;
+    return say("{} = {}, weights up to {}", "{} = {}，权重最大为 {}", name, power, t.cell(r, largest));
+}
+// What was kept shrinks.
+inline bool rescales(Teller& t, int index, int r) {
+    const double factor = t.is_column(index) ? t.value(index, r) : 1;
+    return factor > 0 && factor < 1;
 }
 
 // ---- what happened

@@ -30,6 +30,12 @@ const Operation kScale{
                   Index c) { return factor_name(x, e.number) + " " + x.factor(e.a, r, c); },
     .numbers = [](Explainer& x, const Expr& e, int r,
                   int c) { return x.number(e.number) + " \\cdot " + x.factor(e.a, r, c); },
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const int a = t.expr(index).a;
+            const Sentence of = t.factor(a, r);
+            return say("{} × {}", "{} × {}", t.number_of(index), of);
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray {
         const double factor = std::abs(t.e.number);
         return factor * t.Ea + t.value() + underflow(factor * t.A());

@@ -26,6 +26,19 @@ const Operation kStack{
             const int above = x.expr(e.a).rows;
             return r < above ? x.numbers(e.a, r, c) : x.numbers(e.b, r - above, c);
         },
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Expr& e = t.expr(index);
+            const int above = t.expr(e.a).rows;
+            return r < above ? t.row(e.a, r) : t.row(e.b, r - above);
+        },
+    .told =
+        [](Teller& t, int index, int r) {
+            const std::string name = t.target_name();
+            const Expr& e = t.expr(index);
+            const Sentence below = t.names(e.b, r);
+            return say("the rows of {} join {}", "{} 的行并入 {}", below, name);
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray {
         ErrorArray scale(t.rows(), t.cols());
         scale << t.Ea, t.Eb;

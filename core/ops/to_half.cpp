@@ -13,6 +13,11 @@ const Operation kToHalf{
     },
     .symbols = rules::symbols_of_a,
     .numbers = rules::numbers_of_a,
+    .in_row =
+        [](Teller& t, int index, int r) {
+            const Sentence of = t.row(t.expr(index).a, r);
+            return say("{} rounded to half precision", "{} 舍入到半精度", of);
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray { return t.Ea + t.value(); },
     .elements = rules::same_of_a,
 };

@@ -20,6 +20,13 @@ const Operation kTranspose{
     .symbols = [](const Explainer& x, const Expr& e, Index r, Index c) { return x.symbols(e.a, c, r); },
     .numbers = [](Explainer& x, const Expr& e, int r, int c) { return x.numbers(e.a, c, r); },
     .form = Form::AsOperand,
+    .in_row =
+        [](Teller& t, int index, int r) {
+            Sentence of = t.names(t.expr(index).a, r);
+            if (!of.en.ends_with('$')) return say("({})$^\\top$", "({})$^\\top$", of);
+            of.en.pop_back();
+            return Sentence(of.en + "^\\top$");
+        },
     .error = [](const ErrorTerms& t) -> ErrorArray { return t.Ea.transpose(); },
     .elements =
         [](const Expr&, Shape, int r, int c) {
