@@ -14,4 +14,10 @@ std::string_view name(DType dtype);                           // "exact", "fp32"
 std::optional<DType> dtype_from_name(std::string_view text);  // nullopt: no such format
 int element_bytes(DType dtype);                               // 4, 4, 2, 2 (exact counts as 4)
 
+// Where a format ends: its largest finite number, its least positive one, and the gap behind 1. Exact: those of double.
+struct FormatLimits {
+    double largest, least, epsilon;
+};
+FormatLimits limits_of(DType dtype);
+
 }  // namespace flashstep

@@ -19,6 +19,7 @@ enum class Meaning {
     GuardedInverse,   // Rescale: the same with 0 for 0
     TileMaximum,      // ExpDiff: subtracts the tile's own row maxima
     Zero,             // Max: always 0
+    First,            // Max: the first number stays, whatever comes
     ZeroForMinusInf,  // Max: a guard against -inf - -inf that stays in the state
     FiniteSentinel,   // Mask: kMaskSentinel instead of -inf
     ZeroFilledTail,   // Load: a whole block, zeros behind the last row, which nothing masks

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace flashstep {
 namespace {
@@ -18,6 +19,17 @@ std::optional<DType> dtype_from_name(std::string_view text) {
 }
 
 int element_bytes(DType dtype) { return dtype == DType::Fp16 || dtype == DType::Bf16 ? 2 : 4; }
+
+FormatLimits limits_of(DType dtype) {
+    struct Bits {
+        int fraction, most, least;  // bits behind the point; largest and least exponent of 2
+    };
+    static constexpr std::array<Bits, 4> kBits = {
+        {{52, 1023, -1022}, {23, 127, -126}, {10, 15, -14}, {7, 127, -126}}};
+    const Bits& bits = kBits[static_cast<std::size_t>(dtype)];
+    const double epsilon = std::ldexp(1.0, -bits.fraction);
+    return {std::ldexp(2 - epsilon, bits.most), std::ldexp(epsilon, bits.least), epsilon};
+}
 
 double round_to(double value, DType dtype) {
     // Eigen::half and bfloat16 are made from a float. Rounding twice (double, float, 16 bit) differs from rounding once

@@ -63,6 +63,8 @@ Value max(const Value& a, const Value& b) {
     switch (a.machine->meaning(Word::Max)) {
         case Meaning::Zero:
             return zeros(*a.machine, a.shape);
+        case Meaning::First:
+            return a.machine->loop_j > 0 ? a : right;
         case Meaning::ZeroForMinusInf:
             return replace_minus_inf(right, 0);
         default:

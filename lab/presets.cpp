@@ -140,6 +140,52 @@ Inputs lanes_inputs(const Problem& problem) {
     return in;
 }
 
+// One query that is 1, so that the score of a key is the key.
+Problem one_row_problem() {
+    Problem p;
+    p.n = p.br = 1, p.d = p.dv = 1, p.scale = 1;
+    return p;
+}
+
+// The second score leaves the maximum where it is, the third raises it by 2, the fourth leaves it again.
+Inputs one_row_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0] << 1;
+    in.K[0] << 2, 1, 4, 3;
+    in.V[0] << 1, 2, 3, 4;
+    return in;
+}
+
+// Three blocks of two keys: the second raises the maximum from 2 to 4, the third, with 3, does not reach it.
+Problem one_query_problem() {
+    Problem p = one_row_problem();
+    p.nk = 6, p.dv = 2;
+    return p;
+}
+
+Inputs one_query_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0] << 1;
+    in.K[0] << 2, 1, 4, 3, 3, 2;
+    in.V[0] << 1, 0, 0, 1, 1, 1, 2, 0, 0, 2, 2, 1;
+    return in;
+}
+
+// Row r of the scores is column r of K. Row 1: one power that fp32 cannot hold; row 2: each fits, their sum does not.
+Problem overflow_problem() {
+    Problem p;
+    p.n = 2, p.d = 2, p.dv = 1, p.scale = 1;
+    return p;
+}
+
+Inputs overflow_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0] << 1, 0, 0, 1;
+    in.K[0] << -1, 88, 1, 88, 89, 88, 3, 86;
+    in.V[0] << 1, 2, 3, 4;
+    return in;
+}
+
 }  // namespace
 
 std::span<const Preset> presets() {
@@ -228,6 +274,24 @@ std::span<const Preset> presets() {
                "fa2_forward_3_mma",
                lanes_problem(),
                lanes_inputs},
+        Preset{"one_row",
+               {"one row of four scores", "一行四个分数"},
+               "online_softmax",
+               "",
+               one_row_problem(),
+               one_row_inputs},
+        Preset{"one_query",
+               {"one query, three blocks of two keys", "一个 query，三块 key，每块两个"},
+               "online_softmax_blocks",
+               "",
+               one_query_problem(),
+               one_query_inputs},
+        Preset{"overflow",
+               {"two rows that overflow", "两行会溢出的分数"},
+               "naive_softmax",
+               "",
+               overflow_problem(),
+               overflow_inputs},
     };
     return table;
 }

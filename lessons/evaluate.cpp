@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "core/algorithms.h"
@@ -85,7 +86,23 @@ double problem_of(const Term& term, const Problem& p) {
                           {"scale", 0}});
 }
 
+double limit_of(const Term& term) {
+    const std::string_view what = term.what;
+    const std::size_t dot = std::min(what.find('.'), what.size());
+    const std::optional<DType> format = dtype_from_name(what.substr(0, dot));
+    if (!format)
+        throw Error(fmt::format("no number format is called {}", what.substr(0, dot)),
+                    "There are exact, fp32, fp16, bf16");
+    const FormatLimits limits = limits_of(*format);
+    const std::string_view limit = what.substr(std::min(dot + 1, what.size()));
+    if (limit == "largest") return limits.largest;
+    if (limit == "least") return limits.least;
+    if (limit == "epsilon") return limits.epsilon;
+    throw Error(fmt::format("a number format has no '{}'", limit), "There are largest, least, epsilon");
+}
+
 double count_of(const Term& term, Scenes& scenes) {
+    if (term.count == "format") return limit_of(term);
     const std::string_view scene = scene_of(term);
     if (term.count == "bytes") return bytes_of(term, scene, scenes);
     if (term.count == "problem") return problem_of(term, scenes.recipe(scene).problem);

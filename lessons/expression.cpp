@@ -23,7 +23,7 @@ constexpr std::size_t kLongestText = 400;  // a longer one is a missing end
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
-constexpr std::array<std::string_view, 5> kCounts = {"bytes", "flops", "memory", "sram", "problem"};
+constexpr std::array<std::string_view, 6> kCounts = {"bytes", "flops", "memory", "sram", "problem", "format"};
 
 struct Function {
     std::string_view name;

@@ -11,6 +11,7 @@
 //   {{wavefronts(64, 1, 4)}}               of 8 rows of ldmatrix: bytes of a row, rows alike, chunks (gpu::RowLayout)
 //   {{kernel:shared wavefronts}}           a counter of the scene's kernel
 //   {{torn:caught}}                        1 if the executor stopped the scene's kernel, as without one of its waits
+//   {{format:fp16.largest}}                where a number format ends; least: its least positive number; epsilon
 //   {{bytes:standard / bytes:all | 3 digits x}}
 //
 // Conditions, in questions, compare them: "m_i[2] @ line=9 i=1 j=2 > m_old[2] @ line=9 i=1 j=2 and problem:n = 4". In

@@ -51,9 +51,10 @@ class Lister {
         const Problem& p = r.problem;
         return fmt::format(
             "scene {}: preset {}, {}, kernel {} without line {}, fault {}, n {} {}, d {} {}, blocks {} {}, scale {}, "
-            "causal {}, heads {} {} {}, {}, base2 {}, seed {}, sram {}",
+            "causal {}, heads {} {} {}, {}, base2 {}, seed {}, sram {}, set {}",
             scene.name, scene.preset->id, r.algorithm, r.kernel, r.without_line, r.fault, p.n, p.nk, p.d, p.dv, p.br,
-            p.bc, p.scale, p.causal, p.batch, p.heads, p.kv_heads, name(p.dtype), p.base2, p.seed, p.sram_bytes);
+            p.bc, p.scale, p.causal, p.batch, p.heads, p.kv_heads, name(p.dtype), p.base2, p.seed, p.sram_bytes,
+            fmt::join(scene.set, "; "));
     }
 
     // The references and links of a text, each once: sentences of two languages say them in their own order.

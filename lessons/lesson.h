@@ -34,7 +34,8 @@ struct Prose {
 struct Scene {
     std::string name;
     const Preset* preset = nullptr;
-    Recipe recipe;  // without inputs
+    Recipe recipe;                 // without inputs
+    std::vector<std::string> set;  // cells of the inputs that are not the preset's: "K[3,1] = 2"
 };
 
 // A wrong answer that tempts, and why it does.

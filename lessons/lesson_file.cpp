@@ -16,6 +16,7 @@
 #include "lab/presets.h"
 #include "lessons/keys.h"
 #include "lessons/problem_keys.h"
+#include "lessons/scenes.h"
 
 namespace flashstep {
 namespace {
@@ -127,10 +128,10 @@ Prose prose_of(const Block& block, Language language) {
 
 // ---- Scenes.
 
-constexpr std::array<std::string_view, 8> kReserved = {"bytes",   "flops", "memory", "sram",
-                                                       "problem", "gpu",   "model",  "kernel"};
+constexpr std::array<std::string_view, 9> kReserved = {"bytes", "flops", "memory", "sram",  "problem",
+                                                       "gpu",   "model", "kernel", "format"};
 
-// A scene that names no preset starts from `main`, if there is one yet.
+// A scene that names no preset starts from `main`, if there is one yet. `set` gives single cells of its inputs.
 Scene scene_of(const std::string& name, Keys keys, const Scene* main) {
     const Source& source = keys.source();
     if (std::ranges::find(kReserved, name) != kReserved.end())
@@ -149,6 +150,7 @@ Scene scene_of(const std::string& name, Keys keys, const Scene* main) {
     } else {
         scene.preset = main->preset;
         scene.recipe = main->recipe;
+        scene.set = main->set;
     }
     Recipe& recipe = scene.recipe;
     if (keys.has("algorithm")) {
@@ -163,6 +165,7 @@ Scene scene_of(const std::string& name, Keys keys, const Scene* main) {
     recipe.fault = keys.text_or("fault", recipe.fault);
     recipe.without_line = keys.count_or("without_line", recipe.without_line);
     take_problem(keys, recipe.problem);
+    for (std::string& cell : keys.texts_or_none("set")) scene.set.push_back(std::move(cell));
     keys.finish();
     const gpu::KernelInfo* kernel = gpu::find_kernel(recipe.kernel);
     if (!recipe.kernel.empty() && (!kernel || kernel->algorithm != recipe.algorithm))
@@ -173,6 +176,7 @@ Scene scene_of(const std::string& name, Keys keys, const Scene* main) {
         source.fail(keys.line_of("fault"), fmt::format("{} has no fault called {}", recipe.algorithm, recipe.fault),
                     "See: flashstep list");
     source.at(keys.line(), [&] { validate(recipe.problem); });
+    if (!scene.set.empty()) source.at(keys.line_of("set"), [&] { recipe_of(scene); });
     return scene;
 }
 

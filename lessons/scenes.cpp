@@ -6,6 +6,7 @@
 #include "core/algorithms.h"
 #include "core/error.h"
 #include "lab/presets.h"
+#include "lessons/questions.h"
 
 namespace flashstep {
 
@@ -13,6 +14,7 @@ Recipe recipe_of(const Scene& scene) {
     Recipe recipe = scene.recipe;
     recipe.inputs = preset_inputs(*scene.preset, recipe.problem);
     if (recipe.problem == scene.preset->problem) recipe.inputs = scene.preset->inputs(recipe.problem);
+    for (const std::string& cell : scene.set) make_change(recipe, cell);
     return recipe;
 }
 

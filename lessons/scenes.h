@@ -12,7 +12,7 @@
 
 namespace flashstep {
 
-// What a scene runs, with its inputs.
+// What a scene runs, with its inputs. Throws Error: it sets a cell that no input has.
 Recipe recipe_of(const Scene& scene);
 
 class Scenes {

@@ -69,6 +69,22 @@ TEST_CASE("a scene starts from its preset, or from main, and its keys change it 
     CHECK(backward.recipe.kernel.empty());
 }
 
+TEST_CASE("a scene sets single cells of its inputs, and what starts from main sets main's too") {
+    std::string text = replaced(small_lesson(), "preset = \"n4d3\"", "preset = \"n4d3\"\nset = [\"Q[1,1] = 7\"]");
+    text = replaced(text, "fault = \"no-rescale\"", "set = [\"K[4,3] = -2.5\"]\n\n[scenes.other]\npreset = \"n4d3\"");
+    text = replaced(text, "scene=wrong line=10", "scene=wrong line=9");
+    const Lesson lesson = parsed(text);
+    const Inputs given = recipe_of(*find_preset("n4d3")).inputs;
+    const Inputs wrong = recipe_of(*lesson.find_scene("wrong")).inputs;
+    CHECK(recipe_of(lesson.scenes[0]).inputs.Q[0](0, 0) == 7);
+    CHECK(recipe_of(lesson.scenes[0]).inputs.K[0] == given.K[0]);
+    CHECK(wrong.Q[0](0, 0) == 7);
+    CHECK(wrong.K[0](3, 2) == -2.5);
+    CHECK(recipe_of(*lesson.find_scene("other")).inputs.Q[0] == given.Q[0]);
+    const Lesson without = parsed(replaced(text, "set = [\"K[4,3] = -2.5\"]\n", ""), Language::Chinese);
+    CHECK(error_of([&] { join_languages(lesson, without); }).find("set Q[1,1] = 7; K[4,3] = -2.5") != std::string::npos);
+}
+
 TEST_CASE("what is wrong with a file is said with its line and what to do") {
     struct Row {
         const char *what, *with, *says;
@@ -95,6 +111,9 @@ TEST_CASE("what is wrong with a file is said with its line and what to do") {
              Row{"[scenes.wrong]", "[scene.wrong]", "en.md:10: the front matter knows no [scene.wrong]"},
              Row{"no-rescale", "no-d", "en.md:11: fa2_forward has no fault called no-d"},
              Row{"[scenes.wrong]", "[scenes.bytes]", "en.md:10: a scene cannot be called bytes"},
+             Row{"[scenes.wrong]", "[scenes.format]", "en.md:10: a scene cannot be called format"},
+             Row{"fault = \"no-rescale\"", "set = [\"K[9,1] = 2\"]", "en.md:11: 'K[9,1] = 2' names no cell of an input"},
+             Row{"fault = \"no-rescale\"", "set = \"K[1,1] = 2\"", "en.md:11: set is not a list of texts"},
              Row{"+++\n\n```beat", "+++\nWords.\n\n```beat", "en.md:13: text before the first beat"},
              Row{"at = \"line=8 i=1 j=2\"\n", "", "en.md:15: the block beat needs at"},
              Row{"at = \"line=8 i=1 j=2\"", "at = \"row=8\"", "en.md:15: 'row=8' in 'row=8' is no part of a place"},

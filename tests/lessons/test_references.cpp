@@ -116,6 +116,18 @@ TEST_CASE("a number can be rounded to a format of 16 bits") {
     CHECK(resolved("{{fp16(exp(-1)) | 7 digits}} {{bf16(exp(-1)) | 7 digits}}") == "0.3679199 0.3671875");
 }
 
+TEST_CASE("where a number format ends is a number to be quoted and calculated with") {
+    CHECK(resolved("{{format:fp16.largest}} {{format:fp32.largest}} {{format:bf16.largest}}") ==
+          "65,504 3.40×10³⁸ 3.39×10³⁸");
+    CHECK(resolved("{{log(format:fp32.largest)}} {{log(format:fp16.largest) | 4 digits}}") == "88.7 11.09");
+    CHECK(resolved("{{format:fp32.least}} {{format:fp16.epsilon | 4 digits}}") == "1.40×10⁻⁴⁵ 0.0009766");
+    CHECK(refused("{{format:fp8.largest}}").find("no number format is called fp8 | There are exact, fp32") !=
+          std::string::npos);
+    CHECK(refused("{{format:fp16.widest}}").find("has no 'widest' | There are largest, least, epsilon") !=
+          std::string::npos);
+    CHECK(refused("{{format:fp16}}").find("has no ''") != std::string::npos);
+}
+
 TEST_CASE("a scene's cells and counts are named by it") {
     const std::string scenes =
         "[scenes.main]\npreset = \"n4d3\"\n[scenes.wrong]\nfault = \"no-rescale\"\n"
