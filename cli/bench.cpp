@@ -14,6 +14,7 @@
 #include "cli/numbers.h"
 #include "cli/output.h"
 #include "gpu/executor_costs.h"
+#include "gpu/ptx/compile.h"
 
 namespace flashstep::cli {
 namespace {
@@ -110,6 +111,36 @@ Group executor_all(int runs) {
         {"check all", ms / 1000, "s",
          fmt::format("{} runs with their mirrors, {} CPU threads, once{}", count,
                      std::max(1u, std::thread::hardware_concurrency()), all_equal(jobs) ? "" : "; NOT all equal")});
+    return group;
+}
+
+// What nvcc makes of the same kernels, run by the same executor. Nothing where there is no nvcc.
+Group ptx_all(int runs) {
+    Group group{"nvcc's PTX of the kernels on the CPU, by the executor", {}};
+    if (!gpu::ptx::why_not_compile().empty()) return group;
+    for (const std::string& id : {std::string("fa2_forward_1_tile"), best_forward()}) {
+        const gpu::KernelInfo& kernel = kernel_named(id);
+        Problem problem = square(kernel.br > 0 ? 1024 : 512, 64, 32);
+        problem.dtype = kernel.dtypes.front(), problem.base2 = kernel.base2;
+        if (kernel.br > 0) problem.br = kernel.br, problem.bc = kernel.bc;
+        const Inputs inputs = make_inputs(problem);
+        gpu::RunOptions options;
+        options.where = Where::Ptx;
+        options.capture = gpu::Capture::Off;
+        options.ptx = gpu::ptx::compile_kernel(id, 80);
+        for (const gpu::Checks checks : {gpu::Checks::Off, gpu::Checks::On}) {
+            options.checks = checks;
+            std::int64_t lanes = 0;
+            const double ms =
+                median_ms(runs, [&] { lanes = gpu::run_kernel(kernel, problem, inputs, options).instructions.lanes; });
+            const std::string what =
+                fmt::format("PTX: {} N={} d=64, checks {}", id, problem.n, checks == gpu::Checks::On ? "on" : "off");
+            group.measures.push_back(
+                {what, ms, "ms", fmt::format("B_r={} B_c={}, one head, one CPU thread", problem.br, problem.bc)});
+            group.measures.push_back({what + ", lane instructions a second", static_cast<double>(lanes) / ms / 1000,
+                                      "million", fmt::format("{} counted", lanes)});
+        }
+    }
     return group;
 }
 
@@ -224,7 +255,9 @@ Action add(const Options& options, const Start& start) {
         if (state->schedule) return run_schedule(*state);
         if (state->device) return run_on_device(*state);
         const int runs = static_cast<int>(whole_number("--runs", state->runs, 1, 1000));
-        std::vector<Group> groups = {count_all(runs), record_all(runs), executor_all(runs), executor_words()};
+        std::vector<Group> groups = {count_all(runs), record_all(runs), executor_all(runs), ptx_all(runs),
+                                     executor_words()};
+        std::erase_if(groups, [](const Group& group) { return group.measures.empty(); });
         if (window) groups.push_back({"the app", window->measures()});
         const std::vector<Growth> growth = count_growth(runs);
         if (state->json.on())

@@ -16,6 +16,7 @@
 #include "cli/walkthrough.h"
 #include "core/io/trace_json.h"
 #include "gpu/launch.h"
+#include "gpu/ptx/compile.h"
 #include "gpu/run.h"
 #include "lab/kernel_choice.h"
 
@@ -24,11 +25,11 @@ namespace {
 
 using io::Json;
 
-constexpr std::array<std::string_view, 2> kPlaces = {"host", "cuda"};
+constexpr std::array<std::string_view, 3> kPlaces = {"host", "ptx", "cuda"};
 
 struct State {
     explicit State(const Options& options) : problem(options), json(options) {}
-    std::string kernel, place = "host", target, fault, without;
+    std::string kernel, place = "host", target, fault, without, ptx;
     ProblemOptions problem;
     JsonOption json;
 };
@@ -144,10 +145,17 @@ int run_check(const State& state) {
     // Everything typed is looked at before anything runs, so that wrong use is exit 2 on every machine.
     std::vector<Job> jobs =
         table ? jobs_of_table(state.problem.only_dtype(), fault) : jobs_of_problem(state, chosen, fault);
-    const Where where = state.place == "cuda" ? Where::LiveCuda : Where::Host;
+    const Where where = state.place == "cuda" ? Where::LiveCuda : state.place == "ptx" ? Where::Ptx : Where::Host;
+    std::shared_ptr<const gpu::ptx::Module> ptx;
+    if (!state.ptx.empty()) {
+        if (where != Where::Ptx) throw Error("--ptx is what --on ptx runs", "add --on ptx");
+        ptx = std::make_shared<const gpu::ptx::Module>(gpu::ptx::read_module_file(state.ptx));
+    }
     if (!state.target.empty() && where == Where::LiveCuda)
         throw Error("--target is the architecture that the executor stands for; a GPU has its own",
                     "leave it out, or take --on host");
+    if (!state.target.empty() && ptx)
+        throw Error("--target and --ptx: the file says its own target", "leave out --target");
     gpu::Target target = Recipe().target;
     if (!state.target.empty()) {
         target = target_named(state.target);
@@ -159,8 +167,18 @@ int run_check(const State& state) {
         if (all) throw Error("--without names a line of one kernel's source", "name the kernel");
         if (where == Where::LiveCuda)
             throw Error("--without is for the executor: a GPU does not notice a missing wait", "take --on host");
+        if (where == Where::Ptx)
+            throw Error("--without is for what the host compiler made of the kernel's source", "take --on host");
     }
-    for (Job& job : jobs) job.recipe.where = where, job.recipe.target = target, job.recipe.without_line = without_line;
+    if (ptx) target = ptx->target;
+    for (Job& job : jobs) {
+        job.recipe.where = where, job.recipe.target = target;
+        job.recipe.ptx = ptx, job.recipe.without_line = without_line;
+    }
+    if (const std::string why = where == Where::Ptx && !ptx ? gpu::ptx::why_not_compile() : ""; !why.empty()) {
+        print_note(fmt::format("--on ptx: {}", why));
+        return kUnavailable;
+    }
     const gpu::DeviceStatus device = where == Where::LiveCuda ? gpu::device_status() : gpu::DeviceStatus{};
     if (where == Where::LiveCuda && !device.available) {
         print_note(fmt::format("--on cuda: {}", device.message.en));
@@ -176,6 +194,7 @@ int run_check(const State& state) {
         leave_out(jobs, table, [&](const auto& kernel, DType dtype) { gpu::check_target(kernel, dtype, target); });
     }
 
+    if (where == Where::Ptx && !ptx) add_ptx(jobs);
     run_jobs(jobs);
     if (without_line != 0 && passed_every_wait(jobs.front().outcome))
         throw Error(fmt::format("--without: line {} of {}.cuh has no barrier and no wait that this run passes",
@@ -187,7 +206,11 @@ int run_check(const State& state) {
     if (state.json.on()) {
         print_json(state, jobs);
     } else if (table) {
-        print_page(table_page(jobs, where == Where::Host ? "this CPU (the executor; no GPU involved)" : device.name));
+        print_page(
+            table_page(jobs, where == Where::Host ? "this CPU (the executor; no GPU involved)"
+                             : where == Where::Ptx
+                                 ? fmt::format("this CPU, from nvcc's PTX for sm_{} (no GPU involved)", text(target))
+                                 : device.name));
     } else {
         std::string page;
         for (const Job& job : jobs) page += outcome_text(job.outcome);
@@ -204,7 +227,11 @@ Action add(const Options& options, const Start&) {
     options.text("--target", state->target,
                  "the architecture that the executor stands for: 75, 80, ..., 90a (90); its kernels, its shared memory",
                  "SM");
-    options.text("--on", state->place, "host: the executor on this CPU; cuda: a GPU (host)", "PLACE");
+    options.text("--on", state->place,
+                 "host: the executor on this CPU; ptx: what nvcc makes of the kernel, on the executor; cuda: a GPU "
+                 "(host)",
+                 "PLACE");
+    options.text("--ptx", state->ptx, "with --on ptx: run the entries of this file, and ask no nvcc", "FILE");
     options.text("--fault", state->fault, "run the mirror with this mistake: the kernel has to differ (flashstep list)",
                  "ID");
     options.text("--without", state->without,

@@ -11,6 +11,7 @@
 #include "cli/lookup.h"
 #include "core/error.h"
 #include "gpu/check_table.h"
+#include "gpu/ptx/compile.h"
 #include "gpu/run.h"
 
 namespace flashstep::cli {
@@ -56,13 +57,41 @@ void run_jobs(std::vector<Job>& jobs) {
             job.recipe = {};
         }
     };
-    const bool on_host = std::ranges::all_of(jobs, [](const Job& job) { return job.recipe.where == Where::Host; });
-    const std::size_t cores = on_host ? std::max(1u, std::thread::hardware_concurrency()) : 1;
+    const bool on_device =
+        std::ranges::any_of(jobs, [](const Job& job) { return job.recipe.where == Where::LiveCuda; });
+    const std::size_t cores = !on_device ? std::max(1u, std::thread::hardware_concurrency()) : 1;
     std::vector<std::thread> others;
     for (std::size_t k = 1; k < std::min(cores, jobs.size()); ++k) others.emplace_back(work);
     work();
     for (std::thread& thread : others) thread.join();
     if (wrong_use) std::rethrow_exception(wrong_use);
+}
+
+void add_ptx(std::vector<Job>& jobs) {
+    std::vector<const gpu::KernelInfo*> needed;
+    for (const Job& job : jobs)
+        if (job.outcome.left_out.empty() && (needed.empty() || needed.back() != job.outcome.kernel))
+            needed.push_back(job.outcome.kernel);
+    std::vector<std::shared_ptr<const gpu::ptx::Module>> modules(needed.size());
+    std::vector<std::exception_ptr> failed(needed.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t k = next++; k < needed.size(); k = next++) {
+            try {
+                modules[k] = gpu::ptx::compile_kernel(needed[k]->id, jobs.front().recipe.target);
+            } catch (...) { failed[k] = std::current_exception(); }
+        }
+    };
+    std::vector<std::thread> others;
+    for (unsigned k = 1; k < std::min<std::size_t>(std::thread::hardware_concurrency(), needed.size()); ++k)
+        others.emplace_back(work);
+    work();
+    for (std::thread& thread : others) thread.join();
+    for (const std::exception_ptr& error : failed)
+        if (error) std::rethrow_exception(error);
+    for (Job& job : jobs)
+        for (std::size_t k = 0; k < needed.size(); ++k)
+            if (needed[k] == job.outcome.kernel) job.recipe.ptx = modules[k];
 }
 
 bool all_equal(const std::vector<Job>& jobs) {

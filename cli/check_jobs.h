@@ -24,6 +24,10 @@ std::vector<Job> jobs_of_table(std::optional<DType> dtype, const Fault* fault);
 // Error for wrong use of a mirror; what goes wrong in a run is its outcome.
 void run_jobs(std::vector<Job>& jobs);
 
+// Asks nvcc for the PTX of the kernels that are run, several at once; all jobs are for one target. Throws Error: what
+// nvcc says.
+void add_ptx(std::vector<Job>& jobs);
+
 bool all_equal(const std::vector<Job>& jobs);  // those that were run
 
 }  // namespace flashstep::cli

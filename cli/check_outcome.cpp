@@ -129,7 +129,7 @@ Json outcome_json(const Outcome& o) {
         json["failure"] = o.failure;
         return json;
     }
-    json["on"] = o.run.where == Where::Host ? "host" : "cuda";
+    json["on"] = o.run.where == Where::Host ? "host" : o.run.where == Where::Ptx ? "ptx" : "cuda";
     json["device"] = o.run.device.empty() ? Json() : Json(o.run.device);
     json["worst_error"] = json_number(c.worst_error);
     json["first"] = first_json(o);

@@ -16,8 +16,8 @@ namespace flashstep::cli {
 namespace {
 
 // In the order of the help.
-constexpr std::array kCommands = {&kList, &kLesson, &kTrace,  &kCount,  &kSweep, &kModel,     &kCheck,
-                                  &kShot, &kBench,  &kDevice, &kRecord, &kNcu,   &kBenchTable};
+constexpr std::array kCommands = {&kList, &kLesson, &kTrace,  &kCount,  &kSweep, &kModel,      &kCheck,
+                                  &kShot, &kBench,  &kDevice, &kRecord, &kNcu,   &kBenchTable, &kPtx};
 
 constexpr const char* kHowToGetTheWindow =
     "the window needs a display: run it from a desktop session, over ssh -X, or take a picture with `flashstep shot`";

@@ -24,7 +24,8 @@ struct Command {
     Action (*add)(const Options& options, const Start& start);
 };
 
-extern const Command kList, kLesson, kTrace, kCount, kSweep, kModel, kCheck, kShot, kBench, kDevice, kRecord, kNcu, kBenchTable;
+extern const Command kList, kLesson, kTrace, kCount, kSweep, kModel, kCheck, kShot, kBench, kDevice, kRecord, kNcu,
+    kBenchTable, kPtx;
 
 // The walk-through of the first lesson with the kernel's values beside the mirror's; what a bare `flashstep` prints
 // where there is no display.

@@ -269,6 +269,8 @@ std::string where_label(const KernelRun& run) {
     switch (run.where) {
         case Where::Host:
             return fmt::format("{} on this CPU (the executor; no GPU involved)", run.kernel);
+        case Where::Ptx:
+            return fmt::format("{}, nvcc's PTX for {} on this CPU (no GPU involved)", run.kernel, run.device);
         case Where::LiveCuda:
             return fmt::format("{}, live: {}", run.kernel, run.device);
         case Where::Recorded:

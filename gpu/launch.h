@@ -22,6 +22,7 @@ struct Launch {
     Index3 block{1, 1, 1};  // in threads
     std::int64_t shared_bytes = 0;
     SharedLimit limit = SharedLimit::Default;
+    int columns = 0;  // that the kernel function is made for, a template argument; 0: any
 };
 
 constexpr std::int64_t kDefaultSharedBytes = 48 * 1024;

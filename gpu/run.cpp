@@ -6,14 +6,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
+#include <optional>
 
 #include "core/algorithms.h"
+#include "core/compare.h"
 #include "core/error.h"
 #include "core/say.h"
 #include "core/starting_values.h"
 #include "gpu/cuda/backend.h"
 #include "gpu/host_tensor.h"
+#include "gpu/ptx/machine.h"
 #include "gpu/rungs.h"
 #include "gpu/simt/executor.h"
 
@@ -24,6 +28,7 @@ namespace {
 constexpr std::int64_t kMaxCaptureBytes = std::int64_t{1} << 31;
 // Marks a place in the capture buffer that the probe has not written.
 constexpr std::uint32_t kNotCaptured = 0xffbad1ff;
+constexpr const char* kCaptured = "captured values";
 
 // Rows or columns of a slot's tile, where a tile has `queries` x `keys` scores.
 int length(Extent extent, const AttentionShape& p, int queries, int keys) {
@@ -141,16 +146,21 @@ class Reads {
     std::map<std::string, const std::vector<Matrix>*> given_;
 };
 
-void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, const RunOptions& options,
-                 KernelRun& run) {
+// On the executor: what the host compiler made of the kernel's source, or what nvcc did.
+void run_on_executor(const Rung& row, const AttentionShape& p, const Reads& inputs, const RunOptions& options,
+                     KernelRun& run) {
+    const bool from_ptx = options.where == Where::Ptx;
     const std::string source = fmt::format("{}.cuh", row.id);
+    std::optional<ptx::Machine> front;
+    if (from_ptx) front.emplace(*options.ptx);
     simt::Executor machine({.checks = options.checks,
                             .seed = options.seed,
-                            .target = options.target,
+                            .target = from_ptx ? options.ptx->target : options.target,
                             .cancel = options.cancel,
                             .progress = options.progress,
                             .launches = row.launches,
-                            .without_barrier = {source.c_str(), options.without_line}});
+                            .without_barrier = {source.c_str(), options.without_line},
+                            .front = from_ptx ? &*front : nullptr});
     const auto specs = row.tensors(p);
     for (const TensorSpec& spec : specs) {
         const std::string name(spec.name);
@@ -164,14 +174,29 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
             case TensorRole::Temporary:
                 machine.add_temporary(name, spec.count(), bytes_of(spec.element));
                 break;
+            case TensorRole::Capture:
+                break;  // of no kernel's list
         }
     }
     const bool capture = options.capture == Capture::On;
     std::vector<float> buffer;
     const bool probed = capture && !row.slots.empty();
-    const Probe probe = probed ? lay_out(row, p, buffer) : Probe{};
+    Probe probe = probed ? lay_out(row, p, buffer) : Probe{};
+    if (probed && from_ptx) {  // there are addresses only
+        const std::uint64_t address = machine.add_capture(kCaptured, buffer);
+        probe.values = reinterpret_cast<float*>(static_cast<std::uintptr_t>(address));
+    }
     row.launch_on_host(machine, p, probed ? &probe : nullptr);
     machine.check_outputs();
+    if (probed && from_ptx) {
+        const std::vector<std::byte>& captured = machine.bytes(kCaptured);
+        std::memcpy(buffer.data(), captured.data(), captured.size());
+        probe.values = buffer.data();
+    }
+    if (from_ptx) {
+        run.device = fmt::format("sm_{}", text(options.ptx->target));
+        run.instructions = front->counts();
+    }
 
     if (probed) collect_tiles(row, p, probe, run);
     for (const TensorSpec& spec : specs) {
@@ -180,7 +205,7 @@ void run_on_host(const Rung& row, const AttentionShape& p, const Reads& inputs, 
         }
     }
     for (const simt::Tensor& tensor : machine.tensors()) {
-        run.hbm[tensor.name] = {tensor.read_bytes, tensor.write_bytes};
+        if (tensor.role != TensorRole::Capture) run.hbm[tensor.name] = {tensor.read_bytes, tensor.write_bytes};
     }
     const simt::Counters& c = machine.counters();
     run.counters = {{"block barriers", c.barriers},
@@ -331,13 +356,18 @@ KernelRun run_kernel(const KernelInfo& kernel, const Problem& problem, const Inp
         throw Error(say("a wait is taken away on the executor only: a device would run on, right or wrong",
                         "只有在执行器上才能去掉 wait：真正的 GPU 会照样运行，结果对不对都不报告"));
     if (options.where == Where::Host) check_target(kernel, problem.dtype, options.target);
+    if (options.where == Where::Ptx) {
+        if (!options.ptx) throw Error("no PTX is given to run");
+        check_target(kernel, problem.dtype, options.ptx->target);
+    }
     if (options.where == Where::LiveCuda) check_device(kernel, problem.dtype, device_status());
     const Rung& row = rung(kernel.id);
     const AttentionShape shape = shape_of(kernel, problem);
     const Reads reads(row, shape, kernel, problem, inputs, options.start);
     switch (options.where) {
         case Where::Host:
-            run_on_host(row, shape, reads, options, run);
+        case Where::Ptx:
+            run_on_executor(row, shape, reads, options, run);
             break;
         case Where::LiveCuda:
             run_on_device(row, shape, reads, options, run);
@@ -354,6 +384,16 @@ std::int64_t shared_bytes(const KernelInfo& kernel, const Problem& problem) {
 
 std::map<std::string, TensorBytes> own_bytes(const KernelInfo& kernel, const Problem& problem) {
     return rung(kernel.id).bytes(shape_of(kernel, problem));
+}
+
+std::map<std::string, TensorBytes> expected_bytes(const KernelInfo& kernel, const Problem& problem, const Trace& mirror,
+                                                  const KernelRun& run) {
+    auto expected = kernel.bytes_equal_mirror ? bytes_of(mirror) : own_bytes(kernel, problem);
+    if (run.where != Where::Ptx) return expected;
+    for (auto& [tensor, bytes] : expected)
+        if (const auto moved = run.hbm.find(tensor); moved != run.hbm.end())
+            bytes.read = std::min(bytes.read, moved->second.read);
+    return expected;
 }
 
 DeviceStatus device_status() { return cuda::status(); }

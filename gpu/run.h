@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "core/kernel_run.h"
@@ -12,12 +13,21 @@
 #include "gpu/device_status.h"
 #include "gpu/registry.h"
 
+namespace flashstep {
+struct Trace;
+}
+
 namespace flashstep::gpu {
+
+namespace ptx {
+struct Module;
+}
 
 enum class Capture { Off, On };
 
 struct RunOptions {
-    Where where = Where::Host;               // Host or LiveCuda
+    Where where = Where::Host;               // Host, Ptx or LiveCuda
+    std::shared_ptr<const ptx::Module> ptx;  // what Ptx runs: the kernel's entries for some target
     Checks checks = Checks::On;              // the executor's race, bounds, poison and divergence checks (host only)
     Capture capture = Capture::On;           // off: outputs O (and L) only, with the probe-free kernel
     std::uint64_t seed = 1;                  // shuffles the order of blocks and fibres (host only)
@@ -45,6 +55,10 @@ std::int64_t shared_bytes(const KernelInfo& kernel, const Problem& problem);
 
 // HBM bytes by tensor that the kernel's own closed form gives (its header states it), for the whole batch.
 std::map<std::string, TensorBytes> own_bytes(const KernelInfo& kernel, const Problem& problem);
+// What its run has to have moved, to be compared with: the mirror's bytes or its own. nvcc leaves out a load whose
+// value nothing depends on, as in a row of the softmax that sees no key, so that of PTX reads are a most.
+std::map<std::string, TensorBytes> expected_bytes(const KernelInfo& kernel, const Problem& problem, const Trace& mirror,
+                                                  const KernelRun& run);
 
 // Never throws: what is missing is in the message.
 DeviceStatus device_status();

@@ -40,7 +40,7 @@ auto find_matrix(AnyRecipe& recipe, InputMatrix which, int head) -> decltype(&re
 bool Recipe::operator==(const Recipe& other) const {
     return algorithm == other.algorithm && kernel == other.kernel && fault == other.fault && problem == other.problem &&
            where == other.where && target == other.target && without_line == other.without_line &&
-           recording == other.recording && same(inputs, other.inputs);
+           recording == other.recording && ptx == other.ptx && same(inputs, other.inputs);
 }
 
 bool is_recording_of(const Recording& recording, const Recipe& recipe) {

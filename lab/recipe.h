@@ -1,6 +1,7 @@
 // What defines a run: problem, inputs, algorithm, mistake, kernel, and where the kernel runs.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,10 @@
 
 namespace flashstep {
 
+namespace gpu::ptx {
+struct Module;
+}
+
 struct Recipe {
     std::string algorithm = "fa2_forward";
     std::string kernel = "fa2_forward_1_tile";  // empty: no kernel
@@ -17,8 +22,11 @@ struct Recipe {
     Problem problem;
     Inputs inputs;
     Where where = Where::Host;
-    gpu::Target target = 90;   // with Where::Host: the architecture that the executor stands for
-    int without_line = 0;      // with Where::Host: line of the kernel's source whose barrier or wait does nothing
+    // With Where::Host: the architecture that the executor stands for; with Where::Ptx: nvcc's.
+    gpu::Target target = 90;
+    int without_line = 0;  // with Where::Host: line of the kernel's source whose barrier or wait does nothing
+    // With Where::Ptx: what is run; null: nvcc is asked for it.
+    std::shared_ptr<const gpu::ptx::Module> ptx = {};
     Recording recording = {};  // with Where::Recorded: what is shown instead of a run
 
     // By equal bits of the inputs: two NaN in the same place are the same input, 0 and -0 are two.

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "core/say.h"
+#include "gpu/ptx/compile.h"
 #include "gpu/run.h"
 #include "lab/format.h"
 
@@ -60,12 +61,14 @@ Compared run_beside(const Run& run, const gpu::KernelInfo& kernel, const Startin
     options.start = &start;
     options.cancel = &task.cancel;
     options.progress = &task.kernel_ran;
+    if (recipe.where == Where::Ptx)
+        options.ptx = recipe.ptx ? recipe.ptx : gpu::ptx::compile_kernel(kernel.id, recipe.target);
     Compared made{recipe.where == Where::Recorded ? recorded_run(recipe)
                                                   : gpu::run_kernel(kernel, recipe.problem, recipe.inputs, options),
                   {}};
     task.kernel_ran = 1;
-    const auto expected = kernel.bytes_equal_mirror ? bytes_of(run.trace) : gpu::own_bytes(kernel, recipe.problem);
-    made.comparison = compare(run.trace, made.run, expected, {.cancel = &task.cancel, .progress = &task.compared});
+    made.comparison = compare(run.trace, made.run, gpu::expected_bytes(kernel, recipe.problem, run.trace, made.run),
+                              {.cancel = &task.cancel, .progress = &task.compared});
     return made;
 }
 
@@ -88,7 +91,8 @@ void add_kernel(Run& run, const StartingValues& start, RunTask& task) {
         gpu::check_runnable(*kernel, recipe.problem);
         failure = failure_in(recipe.where);
         Compared made = run_beside(run, *kernel, start, gpu::Capture::On, task);
-        if (recipe.where == Where::LiveCuda && made.comparison.verdict == Verdict::Equal) {
+        const bool probe_changes_code = recipe.where == Where::LiveCuda || recipe.where == Where::Ptx;
+        if (probe_changes_code && made.comparison.verdict == Verdict::Equal) {
             Compared untraced = run_beside(run, *kernel, start, gpu::Capture::Off, task);
             if (untraced.comparison.verdict != Verdict::Equal) made = std::move(untraced);
         }

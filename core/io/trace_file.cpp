@@ -173,7 +173,8 @@ Trace parse_trace(std::string_view bytes, const std::string& name) {
 }
 
 std::string kernel_run_bytes(const KernelRun& run) {
-    auto& [kernel, where, device, date, captured, hbm, counters] = run;
+    // How often instructions ran is not kept.
+    [[maybe_unused]] auto& [kernel, where, device, date, captured, hbm, counters, instructions] = run;
     SectionWriter file(kRunContent);
     Writer head;
     head(kernel, where, device, date);

@@ -208,7 +208,8 @@ struct Fa2Backward3Mma : Fa2BackwardTwoPass {
                               .grid = {blocks, 1, 1},
                               .block = {128, 1, 1},
                               .shared_bytes = shared_bytes(p),
-                              .limit = SharedLimit::OptIn};
+                              .limit = SharedLimit::OptIn,
+                              .columns = kD};
             };
             const std::int64_t rows = std::int64_t{p.total_heads()} * p.n;
             machine.launch(Launch{.name = "fa2_backward_3_mma_row_sums",

@@ -90,7 +90,8 @@ struct Fa2Forward6Exp2 : Fa2ForwardOnTensorCores {
                                   .grid = {p.total_heads() * p.row_blocks(), 1, 1},
                                   .block = {128, 1, 1},
                                   .shared_bytes = shared_bytes(p),
-                                  .limit = SharedLimit::OptIn},
+                                  .limit = SharedLimit::OptIn,
+                                  .columns = kD},
                            fa2_forward_6_exp2<Tracer, T, kD>, machine.template read<T>("Q"),
                            machine.template read<T>("K"), machine.template read<T>("V"), machine.template write<T>("O"),
                            machine.write("L"), p, probe);

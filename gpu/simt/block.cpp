@@ -191,7 +191,7 @@ void Block::run_lane(void* argument) {
     ++block.exited;
 }
 
-void Block::run() {
+void Block::start() {
     last_barrier = ++clock;
     arrived = 0;
     error = nullptr;
@@ -202,12 +202,16 @@ void Block::run() {
         warp.arrived = 0;
         warp.log.clear();
     }
-    ready.clear();
     for (Lane& lane : lanes) {
         lane.state = Lane::State::Ready;
         lane.copies.clear();
-        ready.push(lane);
     }
+}
+
+void Block::run() {
+    start();
+    ready.clear();
+    for (Lane& lane : lanes) ready.push(lane);
     shuffle_ready();
     Lane* const outer = std::exchange(current_lane, nullptr);
     exited = 0;

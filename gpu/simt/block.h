@@ -64,7 +64,7 @@ class ReadyLanes {
 // Executor, block and lanes of one OS thread at work; the words of gpu/device.h ask it who is calling.
 struct Block {
     std::string_view kernel;  // for messages
-    Index3 index, block_dim;
+    Index3 index, block_dim, grid_dim;
     std::uint32_t serial = 0;        // counts blocks over all launches of a run, from 1
     std::uint32_t launch_start = 0;  // serial of the first block of this launch
     Checks checks = Checks::On;
@@ -116,8 +116,10 @@ struct Block {
     // Makes the granules small enough for a view whose elements have that many bytes.
     void refine_cells(std::int64_t element_bytes);
 
-    void run();                        // all lanes, to their end; throws the first error
-    static void run_lane(void* lane);  // what a lane's fibre runs
+    void run();                                    // all lanes, to their end; throws the first error
+    void start();                                  // before a block's lanes run, whatever runs them
+    void check_no_copies(const Lane& lane) const;  // that a lane which ends has waited for all of its copies
+    static void run_lane(void* lane);              // what a lane's fibre runs
     std::uint32_t next_random();
 
   private:
@@ -127,7 +129,6 @@ struct Block {
     [[noreturn]] void fail_divergent(const Lane& lane, Warp::Collective what, int operand, CallSite where) const;
     [[noreturn]] static void unwind_lane();  // leaves the kernel after another lane has failed
     void exchange(const Warp& warp, Warp::Collective what);
-    void check_no_copies(const Lane& lane) const;
     [[noreturn]] void fail_target(const Lane& lane, const char* word, int at_least) const;
     void shuffle_ready();
     [[noreturn]] void report_deadlock() const;

@@ -21,12 +21,6 @@ std::string_view verb(Access access) {
     return "";
 }
 
-[[noreturn]] void fail_bounds(const Lane& lane, std::string_view space, std::string_view name, Access access,
-                              std::int64_t index, std::int64_t count) {
-    lane.block->fail(lane, fmt::format("{} {} {}[{}], out of bounds: this view has {} elements", verb(access), space,
-                                       name, index, count));
-}
-
 [[noreturn]] void fail_unwritten(const Lane& lane, std::string_view space, std::string_view name, Access access,
                                  std::int64_t index) {
     lane.block->fail(lane, fmt::format("{} {} {}[{}], which nobody has written", verb(access), space, name, index));
@@ -60,12 +54,6 @@ std::string_view verb(Access access) {
                      fmt::format("race on shared {}[{}]: {} what an asynchronous copy of {} may still be writing, "
                                  "because {} has not waited for it",
                                  name, index, verb(access), issuer, issuer));
-}
-
-[[noreturn]] void fail_alignment(const Lane& lane, std::string_view space, std::string_view name, Access access,
-                                 std::int64_t index, int bytes, std::int64_t place) {
-    lane.block->fail(lane, fmt::format("{} {} {}[{}] {} bytes at a time at byte {}, which is not a multiple of {}",
-                                       verb(access), space, name, index, bytes, place, bytes));
 }
 
 void join(std::uint32_t& who, const Block& block) {
@@ -135,26 +123,9 @@ void check_global_elements(const Lane& lane, const GlobalRun& run, int bytes, Ac
     }
 }
 
-}  // namespace
-
-void check_shared(Block& block, const char* view, std::int64_t index, std::int64_t count, std::uint32_t offset,
-                  int bytes, Access access) {
-    const Lane& lane = *current_lane;
-    if (index < 0 || index >= count) [[unlikely]]
-        fail_bounds(lane, "shared", view, access, index, count);
-    const std::uint32_t place = offset + static_cast<std::uint32_t>(index * bytes);
-    touch(block, lane, view, index, place, bytes, bytes, access,
-          [&](SharedCell& cell) { return cell.record(access, lane); });
-    count_shared(block, lane, place, bytes, access);
-}
-
-void check_global(Tensor& tensor, std::int64_t index, std::int64_t first, std::int64_t count, Access access) {
-    const Lane& lane = *current_lane;
+// One element of a tensor, counted from the tensor's start.
+void touch_global(const Lane& lane, Tensor& tensor, std::int64_t element, Access access) {
     Block& block = *lane.block;
-    if (index < 0 || index >= count) [[unlikely]]
-        fail_bounds(lane, "global", tensor.name, access, index, count);
-    if (tensor.cells.empty()) return;  // an input: nobody writes it
-    const std::int64_t element = first + index;
     GlobalCell& cell = tensor.cells[static_cast<std::size_t>(element)];
     if (access != Access::Write && !cell.initialised) [[unlikely]] {
         fail_unwritten(lane, "global", tensor.name, access, element);
@@ -173,6 +144,55 @@ void check_global(Tensor& tensor, std::int64_t index, std::int64_t first, std::i
     }
     join(access == Access::Read ? cell.reader : access == Access::Write ? cell.writer : cell.adder, block);
     cell.initialised = true;
+}
+
+}  // namespace
+
+void fail_bounds(const Lane& lane, std::string_view space, std::string_view name, Access access, std::int64_t index,
+                 std::int64_t count) {
+    lane.block->fail(lane, fmt::format("{} {} {}[{}], out of bounds: this view has {} elements", verb(access), space,
+                                       name, index, count));
+}
+
+void fail_alignment(const Lane& lane, std::string_view space, std::string_view name, Access access, std::int64_t index,
+                    int bytes, std::int64_t place) {
+    lane.block->fail(lane, fmt::format("{} {} {}[{}] {} bytes at a time at byte {}, which is not a multiple of {}",
+                                       verb(access), space, name, index, bytes, place, bytes));
+}
+
+void check_shared(Block& block, const char* view, std::int64_t index, std::int64_t count, std::uint32_t offset,
+                  int bytes, Access access) {
+    const Lane& lane = *current_lane;
+    if (index < 0 || index >= count) [[unlikely]]
+        fail_bounds(lane, "shared", view, access, index, count);
+    const std::uint32_t place = offset + static_cast<std::uint32_t>(index * bytes);
+    touch(block, lane, view, index, place, bytes, bytes, access,
+          [&](SharedCell& cell) { return cell.record(access, lane); });
+    count_shared(block, lane, place, bytes, access);
+}
+
+void check_global(Tensor& tensor, std::int64_t index, std::int64_t first, std::int64_t count, Access access) {
+    const Lane& lane = *current_lane;
+    if (index < 0 || index >= count) [[unlikely]]
+        fail_bounds(lane, "global", tensor.name, access, index, count);
+    if (tensor.cells.empty()) return;  // an input: nobody writes it
+    touch_global(lane, tensor, first + index, access);
+}
+
+void check_shared_bytes(const Lane& lane, std::uint32_t place, int bytes, Access access) {
+    touch(*lane.block, lane, "memory", place, place, 1, bytes, access,
+          [&](SharedCell& cell) { return cell.record(access, lane); });
+}
+
+void check_shared_bytes_of_warp(const Lane& lane, std::uint32_t place, int bytes) {
+    touch(*lane.block, lane, "memory", place, place, 1, bytes, Access::Read,
+          [&](SharedCell& cell) { return cell.record_warp_read(lane); });
+}
+
+void check_global_bytes(const Lane& lane, Tensor& tensor, std::int64_t first, int bytes, Access access) {
+    if (tensor.cells.empty()) return;
+    const std::int64_t last = (first + bytes - 1) / tensor.element_bytes;
+    for (std::int64_t k = first / tensor.element_bytes; k <= last; ++k) touch_global(lane, tensor, k, access);
 }
 
 void check_place(const Lane& lane, const SharedRun& run, Access access) {

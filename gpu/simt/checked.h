@@ -30,6 +30,17 @@ void check_global_run(const GlobalRun& run, Access access);
 // `from`.
 void check_async(const SharedRun& to, const GlobalRun& from, int source_bytes);
 
+// The same for whoever knows bytes instead of views, and has looked at bounds and alignment: `bytes` bytes of shared
+// memory from `place` on, or of a tensor from byte `first` on.
+void check_shared_bytes(const Lane& lane, std::uint32_t place, int bytes, Access access);
+void check_global_bytes(const Lane& lane, Tensor& tensor, std::int64_t first, int bytes, Access access);
+// Shared memory that the whole warp of the lane reads at once.
+void check_shared_bytes_of_warp(const Lane& lane, std::uint32_t place, int bytes);
+[[noreturn]] void fail_bounds(const Lane& lane, std::string_view space, std::string_view name, Access access,
+                              std::int64_t index, std::int64_t count);
+[[noreturn]] void fail_alignment(const Lane& lane, std::string_view space, std::string_view name, Access access,
+                                 std::int64_t index, int bytes, std::int64_t place);
+
 // A row of a matrix load: bounds and alignment; and that the whole warp may read it.
 void check_place(const Lane& lane, const SharedRun& run, Access access);
 void check_warp_read(const Lane& lane, const SharedRun& run);

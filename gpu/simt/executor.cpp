@@ -42,11 +42,18 @@ Tensor& Executor::add(std::string name, TensorRole role, std::int64_t count, std
     tensor.count = count;
     tensor.element_bytes = element_bytes;
     tensor.bytes.resize(static_cast<std::size_t>(count * element_bytes));
-    if (role != TensorRole::Input) {
+    tensor.address = static_cast<std::uint64_t>(tensors_.size()) << Tensor::kTensorBits;
+    if (role != TensorRole::Input && role != TensorRole::Capture) {
         poison(tensor.bytes.data(), tensor.bytes.size());
         if (options_.checks == Checks::On) tensor.cells.resize(static_cast<std::size_t>(count));
     }
     return tensor;
+}
+
+std::uint64_t Executor::add_capture(std::string name, std::span<const float> values) {
+    Tensor& tensor = add(std::move(name), TensorRole::Capture, static_cast<std::int64_t>(values.size()), sizeof(float));
+    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    return tensor.address;
 }
 
 const std::vector<std::byte>& Executor::bytes(std::string_view name) const {
@@ -67,6 +74,12 @@ Tensor& Executor::find(std::string_view name, std::int64_t element_bytes) {
     throw Error(fmt::format("no tensor is named {}", name));
 }
 
+void Executor::fill(std::string_view name, const std::vector<std::byte>& bytes) {
+    zero(name);
+    for (Tensor& tensor : tensors_)
+        if (tensor.name == name) tensor.bytes = bytes;
+}
+
 void Executor::zero(std::string_view name) {
     for (Tensor& tensor : tensors_) {
         if (tensor.name != name) continue;
@@ -80,9 +93,10 @@ void Executor::zero(std::string_view name) {
 void Executor::prepare(const Launch& launch) {
     check_launch(launch, opt_in_shared_bytes(options_.target), fmt::format("sm_{}", text(options_.target)));
     const int threads = launch.block.x * launch.block.y * launch.block.z;
-    stacks_.reserve(threads);
+    if (!options_.front) stacks_.reserve(threads);
     block_.kernel = launch.name;
     block_.block_dim = launch.block;
+    block_.grid_dim = launch.grid;
     block_.launch_start = block_.serial + 1;
     block_.warps.resize(static_cast<std::size_t>((threads + kWarp - 1) / kWarp));
     for (std::size_t w = 0; w < block_.warps.size(); ++w) {
@@ -114,6 +128,7 @@ void Executor::prepare_block(const Launch& launch, std::int64_t linear) {
     block_.index = {static_cast<int>(linear % x), static_cast<int>(linear / x % y), static_cast<int>(linear / x / y)};
     ++block_.serial;
     poison(block_.shared, static_cast<std::size_t>(launch.shared_bytes));
+    if (options_.front) return;
     for (Lane& lane : block_.lanes) {
         // The tops of the stacks lie a multiple of 4096 bytes apart, in the same set of the cache: they are spread.
         const auto spread = static_cast<std::size_t>(lane.id % kWarp) * 128;
@@ -132,7 +147,7 @@ void Executor::run(const Launch& launch, void (*body)(void*), void* argument) {
     for (std::int64_t done = 0; done < blocks; ++done) {
         if (options_.cancel && options_.cancel->load(std::memory_order_relaxed)) throw Error("cancelled");
         prepare_block(launch, order[static_cast<std::size_t>(done)]);
-        block_.run();
+        options_.front ? options_.front->run(block_) : block_.run();
         if (options_.progress) {
             const float part = static_cast<float>(done + 1) / static_cast<float>(blocks);
             options_.progress->store((static_cast<float>(launches_done_) + part) /
@@ -140,6 +155,12 @@ void Executor::run(const Launch& launch, void (*body)(void*), void* argument) {
         }
     }
     ++launches_done_;
+}
+
+void Executor::run_in_front(const Call& call) {
+    Launch launch = *call.launch;
+    launch.shared_bytes = options_.front->begin(call, tensors_);
+    run(launch, nullptr, nullptr);
 }
 
 void Executor::check_outputs() const {

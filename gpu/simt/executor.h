@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "core/error.h"
@@ -25,6 +26,22 @@
 #include "gpu/simt/call_site.h"
 
 namespace flashstep::gpu::simt {
+
+// What code that knows no views gets of a launch: the parameters' types as a function's, and their bytes.
+struct Call {
+    const Launch* launch;
+    const std::type_info* type;  // of void (*)(parameters...), views as pointers
+    std::vector<std::vector<std::byte>> parameters;
+};
+
+// Runs the blocks of a launch instead of the kernel that the host compiler made.
+class Front {
+  public:
+    virtual ~Front() = default;
+    // Before a launch; gives the dynamic and static shared memory of a block, in bytes.
+    virtual std::int64_t begin(const Call& call, std::list<Tensor>& tensors) = 0;
+    virtual void run(Block& block) = 0;  // to its end; throws Error
+};
 
 struct Options {
     Checks checks = Checks::On;
@@ -36,6 +53,7 @@ struct Options {
     // Source line (in the files whose names end so) whose barriers and waits do nothing: shows that a kernel needs
     // them.
     CallSite without_barrier = {};
+    Front* front = nullptr;  // null: the kernel as the host compiler made it
 };
 
 class Executor {
@@ -61,6 +79,8 @@ class Executor {
     void add_temporary(std::string name, std::int64_t count, std::int64_t element_bytes) {
         add(std::move(name), TensorRole::Temporary, count, element_bytes);
     }
+    // A probe's buffer, of fp32. Gives the address that code without views knows it by.
+    std::uint64_t add_capture(std::string name, std::span<const float> values);
     // The same with elements of a C++ type.
     template <class T>
     void add_output(std::string name, std::int64_t count) {
@@ -72,6 +92,8 @@ class Executor {
     }
     // Sets an output or temporary to zero, as cudaMemset does before a launch; not counted.
     void zero(std::string_view name);
+    // Sets one to what the host has written there.
+    void fill(std::string_view name, const std::vector<std::byte>& bytes);
 
     template <class T = float>
     Global<const T> read(std::string_view name) {
@@ -87,11 +109,20 @@ class Executor {
     // Runs all blocks of the grid. Throws Error: limits, a failed check, "cancelled".
     template <class... Parameters, class... Arguments>
     void launch(const Launch& launch, void (*kernel)(Parameters...), const Arguments&... arguments) {
+        if (options_.front) {
+            run_in_front({&launch,
+                          &typeid(void (*)(on_device_t<Parameters>...)),
+                          {parameter_bytes(static_cast<Parameters>(arguments))...}});
+            return;
+        }
         const auto body = [&] { kernel(arguments...); };
         run(
             launch, [](void* call) { (*static_cast<decltype(body)*>(call))(); },
             const_cast<void*>(static_cast<const void*>(&body)));
     }
+
+    // The same for code that has no function here: in the front that the options name.
+    void run_in_front(const Call& call);
 
     // Throws Error if an element of an output was never written.
     void check_outputs() const;
@@ -107,6 +138,29 @@ class Executor {
     const Counters& counters() const { return counters_; }
 
   private:
+    // A parameter as a device has it: a view is a pointer.
+    template <class P>
+    struct OnDevice {
+        using type = P;
+    };
+    template <class T>
+    struct OnDevice<Global<T>> {
+        using type = T*;
+    };
+    template <class P>
+    using on_device_t = typename OnDevice<P>::type;
+    template <class P>
+    static std::vector<std::byte> parameter_bytes(const P& parameter) {
+        const auto copy = [](const auto& value) {
+            const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+            return std::vector<std::byte>(bytes, bytes + sizeof value);
+        };
+        if constexpr (std::is_same_v<on_device_t<P>, P>) {
+            return copy(parameter);
+        } else {
+            return copy(parameter.address());
+        }
+    }
     Tensor& add(std::string name, TensorRole role, std::int64_t count, std::int64_t element_bytes);
     Tensor& find(std::string_view name, std::int64_t element_bytes);
     void run(const Launch& launch, void (*body)(void*), void* argument);

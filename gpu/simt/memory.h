@@ -61,6 +61,8 @@ struct Tensor {
     std::vector<std::byte> bytes;
     std::vector<GlobalCell> cells;  // with checks, and not for inputs
     std::int64_t read_bytes = 0, write_bytes = 0;
+    std::uint64_t address = 0;  // where code that knows addresses only finds it: a multiple of 2^kTensorBits
+    static constexpr int kTensorBits = 40;
 };
 
 // Work of all launches of a run.

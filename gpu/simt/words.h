@@ -83,6 +83,9 @@ class Global {
         return {data, tensor_, index, count_, first_, int{sizeof(T)}, bytes};
     }
     bool checked() const { return checked_; }
+    std::uint64_t address() const {  // as a device's pointer; 0 of a view that has nothing
+        return tensor_ ? tensor_->address + static_cast<std::uint64_t>(first_) * sizeof(T) : 0;
+    }
 
   private:
     T* data_ = nullptr;

@@ -61,7 +61,7 @@ TEST_CASE("unknown names are refused with what exists and the nearest name") {
         {{"check", "fa2_forward_1_tile", "--without", "0"}, {"--without", "0"}},
         {{"check", "all", "--without", "60"}, {"--without", "one kernel"}},
         {{"check", "fa2_forward_1_tile", "--without", "60", "--on", "cuda"}, {"--without", "--on host"}},
-        {{"check", "all", "--on", "gpu"}, {"unknown --on 'gpu'", "host, cuda"}},
+        {{"check", "all", "--on", "gpu"}, {"unknown --on 'gpu'", "host, ptx, cuda"}},
         {{"trace", "fa2_forward", "--kernel", "nope"}, {"unknown kernel 'nope'", "fa2_forward_1_tile"}},
         {{"trace", "fa2_forward", "--kernel", "standard_1_naive"}, {"--kernel standard_1_naive", "not fa2_forward"}},
         {{"count", "fa2_forward", "--preset", "n4d4"}, {"unknown preset 'n4d4'", "did you mean n4d3?"}},

@@ -148,6 +148,7 @@ std::string where_it_ran(const Ui& ui, const KernelRun& run) {
             return ui.tr(kKernelLive, {{"device", run.device}});
         case Where::Recorded:
             return ui.tr(kKernelRecorded, {{"device", run.device}, {"date", run.date}});
+        case Where::Ptx:
         case Where::Host:
             break;
     }
