@@ -64,7 +64,7 @@ Value max(const Value& a, const Value& b) {
         case Meaning::Zero:
             return zeros(*a.machine, a.shape);
         case Meaning::First:
-            return a.machine->loop_j > 0 ? a : right;
+            return a.machine->loop_j > 0 ? each(Op::Max, a, a) : right;
         case Meaning::ZeroForMinusInf:
             return replace_minus_inf(right, 0);
         default:
