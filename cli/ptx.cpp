@@ -120,7 +120,7 @@ const Number& type_of_file(const std::string& path, const std::string& bytes) {
 class Arguments {
   public:
     Arguments(const ptx::Entry& entry, const std::vector<std::string>& texts, gpu::simt::Executor& executor)
-        : entry_(entry), executor_(executor) {
+        : executor_(executor) {
         if (texts.size() != entry.parameters.size()) {
             std::string list;
             for (const ptx::Parameter& p : entry.parameters)
@@ -220,7 +220,6 @@ class Arguments {
         }
         values.push_back(bytes);
     }
-    const ptx::Entry& entry_;
     gpu::simt::Executor& executor_;
 };
 

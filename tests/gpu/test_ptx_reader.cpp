@@ -40,8 +40,7 @@ TEST_CASE("An opcode, a type or a modifier that is not known is refused by name 
         "atom.global.sub.u32 %r1, [%rd1], %r2;",
         "cp.async.cg.shared.global [%r1], [%rd1], 8;",
         "cp.async.bulk.shared.global [%r1], [%rd1], 16, [%r2];",
-        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1,%r2,%r3,%r4}, {%r1,%r2,%r3,%r4}, {%r1,%r2}, "
-        "{%r1,%r2,%r3,%r4};",
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1,%r2,%r3,%r4}, {%r1,%r2,%r3,%r4}, {%r1,%r2}, {%r3,%r4};",
         "ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r1,%r2,%r3}, [%r4];",
         "shfl.bfly.b32 %r1, %r2, 1, 31;",
         "bar.sync 0, 64;",
