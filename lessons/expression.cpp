@@ -65,6 +65,8 @@ constexpr std::array kUnits = {
     UnitName{"GFLOP", NumberStyle::Unit::Scaled, 1e9},
     UnitName{"TFLOP", NumberStyle::Unit::Scaled, 1e12},
     UnitName{"ms", NumberStyle::Unit::Scaled, 1e-3},
+    UnitName{"µs", NumberStyle::Unit::Scaled, 1e-6},
+    UnitName{"ns", NumberStyle::Unit::Scaled, 1e-9},
 };
 
 std::string unit_names() {

@@ -213,6 +213,8 @@ TEST_CASE("numbers look as in the cells, or as the reference says") {
              Row{1536.0, "bytes", "1.5 KiB", "1.5 KiB"},
              Row{2.0 / 3, "2 digits x", "0.67×", "0.67\\times"},
              Row{0.125, "%", "12.5%", "12.5\\%"},
+             Row{6.69e-5, "3 digits µs", "66.9 µs", "66.9 µs"},
+             Row{4.0e-8, "2 digits ns", "40 ns", "40 ns"},
              Row{std::nan(""), "", "NaN", "NaN"},
              Row{kInf, "", "∞", "\\infty"},
          }) {
