@@ -16,7 +16,7 @@ const Operation kLog{
     .in_row =
         [](Teller& t, int index, int r) {
             const Sentence of = t.factor(t.expr(index).a, r);
-            return say("ln {}", "ln {}", of);
+            return say("log {}", "log {}", of);
         },
     .error = [](const ErrorTerms& t) -> ErrorArray { return finite(t.Ea / t.A()) + t.value(); },
     .elements = rules::same_of_a,

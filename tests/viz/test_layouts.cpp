@@ -12,6 +12,7 @@
 #include "viz/panels/memory.h"
 #include "viz/panels/panels.h"
 #include "viz/panels/score_map.h"
+#include "viz/panels/step_sentence.h"
 
 using namespace flashstep;
 using namespace flashstep::viz;
@@ -85,7 +86,7 @@ TEST_CASE("every layout names panels that there are, each once, and one part of 
     CHECK(fault_of(wrong) == "0 parts of a split take what the others leave");
 }
 
-TEST_CASE("the workbench stands as it always did, with a lesson and without one, at every size and scale") {
+TEST_CASE("the workbench stands as it should, with a lesson and without one, at every size and scale") {
     struct Known {
         ImVec2 window;
         Box lesson, source, memory, map, explain, traffic, compare;
@@ -93,17 +94,17 @@ TEST_CASE("the workbench stands as it always did, with a lesson and without one,
     const Known known[] = {{{1280, 720},
                             {0, 57, 320, 335},
                             {0, 393, 320, 206},
-                            {321, 57, 674, 345},
-                            {321, 403, 229, 196},
-                            {551, 403, 444, 196},
+                            {321, 57, 674, 373},
+                            {321, 431, 216, 168},
+                            {538, 431, 457, 168},
                             {996, 57, 284, 313},
                             {996, 371, 284, 228}},
                            {{1920, 1080},
                             {0, 57, 480, 558},
                             {0, 616, 480, 343},
-                            {481, 57, 1035, 576},
-                            {481, 634, 352, 325},
-                            {834, 634, 682, 325},
+                            {481, 57, 1035, 621},
+                            {481, 679, 320, 280},
+                            {802, 679, 714, 280},
                             {1517, 57, 403, 522},
                             {1517, 580, 403, 379}}};
     for (const Known& k : known) {
@@ -182,7 +183,8 @@ TEST_CASE("another layout is one more row: what it names is drawn and clicked th
         const MemoryState& memory = run_state<MemoryState>(s.app);
         CHECK(memory.origin.x == a.box("memory").x + 12);
         CHECK(memory.space.x == a.box("memory").w - 24);
-        CHECK(memory.space.y == a.box("memory").h - 24);
+        const float sentence = step_sentence_height(s.app, {memory.space.x, a.box("memory").h - 24});
+        CHECK(memory.space.y + sentence == a.box("memory").h - 24);
         const ScoreMap& map = run_state<ScoreMap>(s.app);
         CHECK((map.origin.x > a.box("map").x && map.origin.x < a.box("map").right()));
         CHECK((map.origin.y > a.box("map").y && map.origin.y < a.box("map").bottom()));

@@ -9,6 +9,7 @@
 #include "viz/panels/cells.h"
 #include "viz/panels/panels.h"
 #include "viz/text/text.h"
+#include "viz/widgets/measures.h"
 #include "viz/widgets/widgets.h"
 
 namespace flashstep::viz {
@@ -90,17 +91,29 @@ void operand_names(AppState& app, const std::vector<int>& operands) {
     }
 }
 
+// Behind what stands in the line already, on its baseline, where there is room; else below it.
+void small_text_beside(Ui& ui, const ImFont* font, const std::string& text) {
+    const float left = ImGui::GetItemRectMax().x + ui.px(kWideGap);
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    if (left + text_width(ui.fonts.small, text) <= right) {
+        ImGui::SameLine(0, ui.px(kWideGap));
+        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::round(font_ascent(font) - font_ascent(ui.fonts.small)));
+    }
+    small_text(ui, text);
+}
+
 void kernel_lines(AppState& app, const CellVersion& shown, double value) {
     Ui& ui = app.ui;
     const Run& run = *app.run;
     if (!run.comparison) return;
     const std::optional<double> kernel = kernel_cell(app, shown);
     if (!kernel) {
-        small_text(ui, ui.tr(kNotMaterialised));
+        small_text_beside(ui, ui.fonts.number, ui.tr(kNotMaterialised));
         return;
     }
-    small_text(ui, ui.tr(kKernelValue) + std::string(" ") + exact_number(*kernel) + "    " + ui.tr(kDifference) + " " +
-                       error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
+    small_text_beside(ui, ui.fonts.number,
+                      ui.tr(kKernelValue) + std::string(" ") + exact_number(*kernel) + "    " + ui.tr(kDifference) +
+                          " " + error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
     const std::optional<Difference>& first = run.comparison->first;
     if (!first || first->step != run.trace.versions[shown.version].step || first->row != shown.row ||
         first->col != shown.col)
@@ -202,7 +215,9 @@ void draw_explain_panel(AppState& app) {
     ImGui::PopFont();
     kernel_lines(app, shown, e.value);
     operand_names(app, e.operands);
-    if (!selected) small_text(ui, ui.tr(kEmptyExplain));
+    // Where nothing has to scroll for it.
+    if (!selected && ImGui::GetContentRegionAvail().y >= font_height(ui.fonts.small))
+        small_text(ui, ui.tr(kEmptyExplain));
     ImGui::PopStyleVar();
 }
 

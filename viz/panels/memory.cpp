@@ -1,8 +1,11 @@
 // The memory view: matrices in HBM on a shelf, tiles in SRAM on a bench below it, loads and stores as arrows between.
 #include "viz/panels/memory.h"
 
+#include <algorithm>
+
 #include "viz/panels/cells.h"
 #include "viz/panels/memory_view.h"
+#include "viz/panels/step_sentence.h"
 
 namespace flashstep::viz {
 namespace {
@@ -47,7 +50,9 @@ void draw_memory_panel(AppState& app) {
     MemoryState& state = run_state<MemoryState>(app);
     if (state.moves.empty()) state.moves = find_moves(app.run->trace);
     state.origin = ImGui::GetCursorScreenPos();
-    refresh_layout(state, app, app.ui, window_space(state.origin));
+    const ImVec2 space = window_space(state.origin);
+    const float sentence = step_sentence_height(app, space);
+    refresh_layout(state, app, app.ui, {space.x, space.y - sentence});
     refresh_views(state, app);
 
     MemoryView view{app, state, state.origin};
@@ -58,8 +63,12 @@ void draw_memory_panel(AppState& app) {
     draw_memory_headers(view);
     app.hovered = view.hovered;
     if (view.hovered) cell_tip(app, *view.hovered);
+    // At the panel's foot, or below what is higher than the panel.
+    const float foot = std::max(space.y - sentence, state.layout.size.y);
+    ImGui::SetCursorScreenPos({state.origin.x, state.origin.y + foot});
+    draw_step_sentence(app);
     ImGui::SetCursorScreenPos(state.origin);
-    ImGui::Dummy(state.layout.size);
+    ImGui::Dummy({state.layout.size.x, foot + sentence});
 }
 
 }  // namespace flashstep::viz

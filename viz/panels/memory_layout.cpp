@@ -18,7 +18,7 @@ constexpr float kHeaderLine = 24, kNameLine = 22;      // heights of the lines t
 constexpr float kNameLift = 7;                         // of a name's baseline above its grid
 constexpr float kArrowGap = 20;                        // beside a tile, where arrows run
 constexpr float kRowGap = 10;                          // between rows of matrices or tiles
-constexpr float kLaneLeast = 26, kLaneMost = 56;       // height of the lane between shelf and bench
+constexpr float kLaneLeast = 20, kLaneMost = 56;       // height of the lane between shelf and bench
 constexpr float kChipHeight = 56;                      // of the outline that library calls stream through
 constexpr float kLargeNumber = 15, kSmallNumber = 12;  // sizes of type
 constexpr float kMostHeat = 20, kLeastHeat = 0.002f;   // side of a heat map's cell, screen pixels

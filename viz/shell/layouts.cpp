@@ -38,7 +38,7 @@ Area workbench() {
                   panel("source", Length{.share = 0.38f, .least = 190, .most = 430})}),
             down(kRest,
                  {panel("memory"),
-                  across(Length{.share = 0.36f, .least = 196, .most = 420},
+                  across(Length{.share = 0.31f, .least = 168, .most = 420},
                          {panel("map", Length{.share = 0.34f, .least = 216, .least_share = 0.45f, .beyond_square = 40}),
                           panel("explain")})}),
             down(Length{.share = 0.21f, .least = 284, .most = 460},

@@ -9,6 +9,8 @@
 
 #include "viz/text/formula.h"
 
+struct ImFont;
+
 namespace flashstep::viz {
 
 struct Ui;
@@ -43,10 +45,11 @@ MdDocument parse_markdown(std::string_view source);
 using LinkCallback = std::function<void(std::string_view target)>;
 
 enum class Emphasis { Full, Quiet };  // Quiet: in the colour of what is secondary
+enum class TextSize { Body, Small };  // Small: of what is secondary
 
 class MarkdownView {
   public:
-    void set(std::string_view source);
+    void set(std::string_view source, TextSize size = TextSize::Body);
     const MdDocument& document() const { return document_; }
     // Draws at the cursor over the width that is left, or over `width` pixels. `clicked` gets a link's target.
     void draw(Ui& ui, const LinkCallback& clicked, Emphasis emphasis = Emphasis::Full, float width = 0);
@@ -70,8 +73,10 @@ class MarkdownView {
     class Layouter;
 
     void layout(Ui& ui, float width);
+    ImFont* font(const Ui& ui, Style style) const;
 
     MdDocument document_;
+    TextSize size_ = TextSize::Body;
     std::vector<Piece> pieces_;
     std::vector<Decoration> decorations_;
     float height_ = 0, laid_out_width_ = -1, laid_out_scale_ = 0;

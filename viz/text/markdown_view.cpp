@@ -55,14 +55,7 @@ class MarkdownView::Layouter {
 
     float px(float design) const { return std::round(ui_.px(design)); }
 
-    ImFont* font(Style style) const {
-        const Fonts& f = ui_.fonts;
-        ImFont* font = style == Style::Bold      ? f.bold
-                       : style == Style::Heading ? f.heading
-                       : style == Style::Code    ? f.number
-                                                 : f.body;
-        return font ? font : ImGui::GetFont();
-    }
+    ImFont* font(Style style) const { return view_.font(ui_, style); }
 
     float measure(Style style, std::string_view text) const { return text_width(font(style), text); }
 
@@ -126,7 +119,7 @@ class MarkdownView::Layouter {
             Token t;
             t.piece.kind = run.kind;
             t.piece.link = run.link;
-            t.piece.formula = layout_formula(ui_, run.text, 17);
+            t.piece.formula = layout_formula(ui_, run.text, view_.size_ == TextSize::Body ? 17.0f : 14.0f);
             const float room = (width_ - left_) / ui_.scale;
             for (const float size : {14.0f, 12.0f, 10.0f}) {
                 if (t.piece.formula.width <= room) break;
@@ -299,8 +292,19 @@ class MarkdownView::Layouter {
     Piece marker_;
 };
 
-void MarkdownView::set(std::string_view source) {
+ImFont* MarkdownView::font(const Ui& ui, Style style) const {
+    const Fonts& f = ui.fonts;
+    const bool small = size_ == TextSize::Small;
+    ImFont* font = style == Style::Bold      ? f.bold
+                   : style == Style::Heading ? f.heading
+                   : style == Style::Code    ? (small ? f.number_small : f.number)
+                                             : (small ? f.small : f.body);
+    return font ? font : ImGui::GetFont();
+}
+
+void MarkdownView::set(std::string_view source, TextSize size) {
     document_ = parse_markdown(source);
+    size_ = size;
     laid_out_width_ = -1;
 }
 
@@ -356,12 +360,7 @@ void MarkdownView::draw(Ui& ui, const LinkCallback& clicked, Emphasis emphasis, 
         if (p.kind == MdRun::Kind::Formula) {
             draw_formula(ui, draw, x, y, p.formula, text_ink);
         } else {
-            const Fonts& f = ui.fonts;
-            ImFont* font = p.style == Style::Bold      ? f.bold
-                           : p.style == Style::Heading ? f.heading
-                           : p.style == Style::Code    ? f.number
-                                                       : f.body;
-            if (!font) font = ImGui::GetFont();
+            ImFont* font = this->font(ui, p.style);
             ImU32 ink = text_ink;
             const float ascent = std::round(font_ascent(font));
             if (p.kind == MdRun::Kind::Code) {
