@@ -116,6 +116,10 @@ inline std::string reciprocal_symbols(const Explainer& x, const Expr& e, Index r
 inline std::string reciprocal_numbers(Explainer& x, const Expr& e, int r, int c) {
     return fmt::format("\\frac{{1}}{{{}}}", x.numbers(e.a, r, c));
 }
+// Where 0 stands for 1/0.
+inline std::string inverse_numbers(Explainer& x, const Expr& e, int r, int c) {
+    return x.value(e.a, r, c) == 0 ? "0" : reciprocal_numbers(x, e, r, c);
+}
 // base^(a - b)
 inline std::string power_symbols(const Explainer& x, const Expr& e, Index r, Index c, const char* base) {
     return fmt::format("{}^{{{} - {}}}", base, x.symbols(e.a, r, c), x.subtrahend(e, r, c));
@@ -130,6 +134,12 @@ inline Sentence a_in_row(Teller& t, int index, int r) { return t.row(t.expr(inde
 inline Sentence reciprocal_in_row(Teller& t, int index, int r) {
     const Sentence of = t.factor(t.expr(index).a, r);
     return say("1/{}", "1/{}", of);
+}
+inline Sentence inverse_in_row(Teller& t, int index, int r) {
+    const int of = t.expr(index).a;
+    if (t.value(of, r) != 0) return reciprocal_in_row(t, index, r);
+    const std::string instead = t.node(index, r), zero = t.node(of, r);
+    return say("{} (in place of 1/{})", "{}（代替 1/{}）", instead, zero);
 }
 // base^(a - b). A column rescales what was kept relative to a: its value, and why.
 inline Sentence power_in_row(Teller& t, int index, int r, const char* base) {

@@ -146,6 +146,20 @@ TEST_CASE("the numbers of every cell of every algorithm evaluate to its value") 
         }
 }
 
+TEST_CASE("where 0 stands for 1/0, as for a row without keys, the numbers say 0") {
+    const Preset& preset = *find_preset("masked_rows");
+    const Trace trace = record(*find_algorithm("fa2_forward"), preset.problem, preset.inputs(preset.problem));
+    int empty = 0;
+    for (int v = 0; v < static_cast<int>(trace.versions.size()); ++v) {
+        if (trace.steps[trace.versions[v].step].line != 12) continue;
+        const Explanation why = explain(trace, v, 0, 0, Language::English, 17, 1000);
+        INFO(why.numbers);
+        CHECK(why.numbers.find("\\frac{1}{0}") == std::string::npos);
+        empty += why.numbers == "0 \\cdot 0";
+    }
+    CHECK(empty == 2);
+}
+
 TEST_CASE("a score is explained by its row of Q and its row of K") {
     const Preset& preset = *find_preset("n4d3");
     const Trace trace = record(*find_algorithm("fa2_forward"), preset.problem, preset.inputs(preset.problem));

@@ -10,6 +10,7 @@
 #include "core/faults.h"
 #include "core/formula_tree.h"
 #include "lab/format.h"
+#include "lab/presets.h"
 #include "lab/sentence.h"
 
 using namespace flashstep;
@@ -230,4 +231,18 @@ TEST_CASE("a risen maximum is told with its old and new value and with what it d
     CHECK(nine[1].find("1 × 0.368 ($e^{1 - 2}$: the maximum is higher) + 1 = 1.37") != std::string::npos);
     CHECK(ten[1].find("$\\tilde{O}_i$ × 0.368") == std::string::npos);  // one column: the number itself, not its name
     CHECK(ten[1].find("3 × 0.368") != std::string::npos);
+}
+
+TEST_CASE("where 0 stands for 1/0 the sentence says 0: for a row without keys, and for the guarded mistake") {
+    const Preset& preset = *find_preset("masked_rows");
+    const auto said_at = [&](const Fault* fault, int line) {
+        const Algorithm& algorithm = *find_algorithm("fa2_forward");
+        const Trace trace = record(algorithm, preset.problem, preset.inputs(preset.problem), fault);
+        const auto step = std::ranges::find(trace.steps, line, &Step::line) - trace.steps.begin();
+        return sentence_of(algorithm, trace, view_of(trace, static_cast<int>(step))).whole();
+    };
+    CHECK(said_at(nullptr, 12).en.find("× 0 (in place of 1/0)") != std::string::npos);
+    CHECK(said_at(nullptr, 12).zh.find("× 0（代替 1/0）") != std::string::npos);
+    CHECK(said_at(find_fault("literal-inverse-guarded"), 10).en.find("× 0 (in place of 1/0)") != std::string::npos);
+    CHECK(said_at(find_fault("literal-inverse"), 10).en.find("× 1/0") != std::string::npos);
 }
