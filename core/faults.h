@@ -10,7 +10,7 @@
 namespace flashstep {
 
 // The words that a fault can change.
-enum class Word { Scale, Mask, Max, ExpDiff, Rescale, Subtract, Load, StoreStatistic };
+enum class Word { Scale, Product, Mask, Max, ExpDiff, Rescale, Subtract, Load, StoreStatistic };
 
 enum class Meaning {
     Right,            // no fault
@@ -24,7 +24,7 @@ enum class Meaning {
     FiniteSentinel,   // Mask: kMaskSentinel instead of -inf
     ZeroFilledTail,   // Load: a whole block, zeros behind the last row, which nothing masks
     Left,             // Subtract: the second operand is forgotten
-    HalfPrecision,    // StoreStatistic: m and l are kept in fp16
+    HalfPrecision,    // StoreStatistic: m and l are kept in fp16; Product: its sums are
 };
 
 constexpr double kMaskSentinel = -1e9;

@@ -45,7 +45,9 @@ Value replace_minus_inf(const Value& a, double number) { return uncounted(like(a
 
 Value operator*(const Value& a, const Value& b) {
     if (a.shape.cols != b.shape.rows) refuse("product", a, b);
-    return counted({.op = Op::MatMul, .rows = a.shape.rows, .cols = b.shape.cols}, a, &b);
+    const Value right = counted({.op = Op::MatMul, .rows = a.shape.rows, .cols = b.shape.cols}, a, &b);
+    if (a.machine->meaning(Word::Product) != Meaning::HalfPrecision) return right;
+    return uncounted(like(right, Op::ToHalf), right);
 }
 
 Value operator*(double factor, const Value& a) {

@@ -103,6 +103,21 @@ Inputs hidden_first_tile_inputs(const Problem& problem) {
     return in;
 }
 
+// Query 1 has products of 65,536 with keys 1 and 2, more than half precision holds; tau makes 32,768 of them.
+Problem large_products_problem() {
+    Problem p;
+    p.n = 2, p.d = p.dv = 4, p.scale = 0.5;
+    return p;
+}
+
+Inputs large_products_inputs(const Problem& problem) {
+    Inputs in = make_inputs(problem);
+    in.Q[0].setConstant(1), in.K[0].setZero();
+    in.Q[0].row(0).setConstant(128), in.K[0].topRows(2).setConstant(128);
+    for (int c = 0; c < problem.nk; ++c) in.V[0].row(c).setConstant(c + 1);
+    return in;
+}
+
 // One row block and two key blocks for four warps: two rows, or one key, for each of them.
 Problem warps_problem() {
     Problem p;
@@ -256,6 +271,12 @@ std::span<const Preset> presets() {
                "fa2_forward_1_tile",
                hidden_first_tile_problem(),
                hidden_first_tile_inputs},
+        Preset{"large_products",
+               {"products of 65,536", "达到 65,536 的乘积"},
+               "fa2_forward",
+               "fa2_forward_1_tile",
+               large_products_problem(),
+               large_products_inputs},
         Preset{"warps_split_k",
                {"four warps split K: they exchange", "四个 warp 切分 K：需要交换数据"},
                "warps_split_k",
