@@ -21,6 +21,8 @@ struct SmLimits {
     int shared_bytes_of_block;  // that one thread block may ask for (opt-in limit)
     int reserved_bytes;         // shared memory that the system takes for each thread block
     int shared_granularity;     // bytes; a block's share is rounded up to this
+    int fp32_lanes;             // results a cycle: sums, products or both in one
+    int special_lanes;          // results a cycle: 2^x, 1 / x, log2 x and the like
 };
 
 // Rules that are the same for every GPU of the table.

@@ -14,14 +14,15 @@ constexpr double kGiga = 1e9, kTera = 1e12;
 
 // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": threads, blocks, registers, shared
 // memory per SM and per block. Reserved bytes: the same guide's text on shared memory of 8.x and later (1 KiB for each
-// thread block). Granularity: cuda_occupancy.h of the toolkit (256 bytes for 7.x, 128 from 8.0 on).
+// thread block). Granularity: cuda_occupancy.h of the toolkit (256 bytes for 7.x, 128 from 8.0 on). Lanes: the same
+// guide, "Throughput of Native Arithmetic Instructions".
 constexpr std::array kLimits = {
-    SmLimits{75, 1024, 16, 65536, 64 * kKiB, 64 * kKiB, 0, 256},
-    SmLimits{80, 2048, 32, 65536, 164 * kKiB, 163 * kKiB, kKiB, 128},
-    SmLimits{86, 1536, 16, 65536, 100 * kKiB, 99 * kKiB, kKiB, 128},
-    SmLimits{89, 1536, 24, 65536, 100 * kKiB, 99 * kKiB, kKiB, 128},
-    SmLimits{90, 2048, 32, 65536, 228 * kKiB, 227 * kKiB, kKiB, 128},
-    SmLimits{100, 2048, 32, 65536, 228 * kKiB, 227 * kKiB, kKiB, 128},
+    SmLimits{75, 1024, 16, 65536, 64 * kKiB, 64 * kKiB, 0, 256, 64, 16},
+    SmLimits{80, 2048, 32, 65536, 164 * kKiB, 163 * kKiB, kKiB, 128, 64, 16},
+    SmLimits{86, 1536, 16, 65536, 100 * kKiB, 99 * kKiB, kKiB, 128, 128, 16},
+    SmLimits{89, 1536, 24, 65536, 100 * kKiB, 99 * kKiB, kKiB, 128, 128, 16},
+    SmLimits{90, 2048, 32, 65536, 228 * kKiB, 227 * kKiB, kKiB, 128, 128, 16},
+    SmLimits{100, 2048, 32, 65536, 228 * kKiB, 227 * kKiB, kKiB, 128, 128, 16},
 };
 
 constexpr std::array kGpus = {

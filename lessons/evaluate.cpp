@@ -37,7 +37,8 @@ double part_of(const Term& term, std::initializer_list<Part> parts) {
         if (part.name == term.what) return static_cast<double>(part.value);
         names += fmt::format("{}{}", names.empty() ? "" : ", ", part.name);
     }
-    throw Error(fmt::format("there is no {}:{}", term.count, term.what), "There are " + names);
+    throw Error(fmt::format("there is no {}:{}{}", term.count, term.what, term.at ? " up to a place" : ""),
+                "There are " + names);
 }
 
 double bytes_of(const Term& term, std::string_view scene, Scenes& scenes) {
@@ -101,18 +102,34 @@ double limit_of(const Term& term) {
     throw Error(fmt::format("a number format has no '{}'", limit), "There are largest, least, epsilon");
 }
 
+double flops_of(const Term& term, const Traffic& t) {
+    return part_of(term, {{"all", t.flops_matmul + t.flops_other},
+                          {"matmul", t.flops_matmul},
+                          {"other", t.flops_other},
+                          {"exp", t.flops_exp}});
+}
+
+// Up to the term's place, of the first head.
+double count_so_far(const Term& term, Scenes& scenes) {
+    if (!term.algorithm.empty())
+        throw Error(fmt::format("{}({}) has no steps in the scene", term.count, term.algorithm),
+                    "Make a scene of that algorithm");
+    const std::shared_ptr<const Run> run = scenes.run(scene_of(term));
+    const Traffic& t = run->trace.steps[static_cast<std::size_t>(step_at(run->trace, *term.at))].total;
+    if (term.count == "flops") return flops_of(term, t);
+    if (term.count == "bytes") return part_of(term, {{"all", t.hbm_read + t.hbm_write}});
+    return part_of(term, {{"read", t.sram_read}, {"write", t.sram_write}, {"barriers", t.barriers}});
+}
+
 double count_of(const Term& term, Scenes& scenes) {
     if (term.count == "format") return limit_of(term);
+    if (term.at) return count_so_far(term, scenes);
     const std::string_view scene = scene_of(term);
     if (term.count == "bytes") return bytes_of(term, scene, scenes);
     if (term.count == "problem") return problem_of(term, scenes.recipe(scene).problem);
     const Counts& counts = scenes.counts(scene, term.algorithm);
     const Traffic& t = counts.traffic;
-    if (term.count == "flops")
-        return part_of(term, {{"all", t.flops_matmul + t.flops_other},
-                              {"matmul", t.flops_matmul},
-                              {"other", t.flops_other},
-                              {"exp", t.flops_exp}});
+    if (term.count == "flops") return flops_of(term, t);
     const Memory& m = counts.memory;
     if (term.count == "memory")
         return part_of(term, {{"all", m.inputs + m.outputs + m.extra},
@@ -154,6 +171,8 @@ double gpu_of(const Term& term) {
                       {"bf16_flops", gpu.bf16_flops},
                       {"fp32_flops", gpu.fp32_flops},
                       {"l2_bytes", static_cast<double>(gpu.l2_bytes)},
+                      {"fp32_lanes", sm.fp32_lanes},
+                      {"special_lanes", sm.special_lanes},
                       {"threads", sm.threads},
                       {"blocks", sm.blocks},
                       {"registers", sm.registers},
@@ -163,7 +182,7 @@ double gpu_of(const Term& term) {
 
 // Of the algorithm's first kernel.
 double model_figure(const Term& term, Scenes& scenes) {
-    const GpuModel model = scenes.model(scene_of(term), gpu_named(term));
+    const GpuModel& model = scenes.model(scene_of(term), gpu_named(term));
     const Algorithm& algorithm = model.algorithm;
     if (!model.kernels) throw Error(fmt::format("{} is not modelled as kernels of its own", algorithm.id));
     const Occupancy& o = model.kernels->occupancy;
@@ -192,11 +211,24 @@ double model_figure(const Term& term, Scenes& scenes) {
                       {"flops_per_byte", e.flops_per_byte}});
 }
 
+// The kernel's counters, and the HBM bytes that its threads ask for.
+std::vector<std::pair<std::string, std::int64_t>> counters(const KernelRun& run) {
+    std::vector<std::pair<std::string, std::int64_t>> all = run.counters;
+    HbmBytes sum;
+    for (const auto& [name, bytes] : run.hbm) {
+        all.emplace_back("HBM bytes read of " + name, bytes.read);
+        all.emplace_back("HBM bytes written of " + name, bytes.write);
+        sum.read += bytes.read, sum.write += bytes.write;
+    }
+    all.emplace_back("HBM bytes", sum.read + sum.write);
+    return all;
+}
+
 double counter_of(const Term& term, Scenes& scenes) {
     const std::shared_ptr<const Run> run = scenes.run_with_kernel(scene_of(term));
     if (!run->kernel_run) throw Error(run->kernel_message.empty() ? "the scene has no kernel" : run->kernel_message);
     std::vector<std::string> names;
-    for (const auto& [name, value] : run->kernel_run->counters) {
+    for (const auto& [name, value] : counters(*run->kernel_run)) {
         if (name == term.what) return static_cast<double>(value);
         names.push_back("\"" + name + "\"");
     }

@@ -91,8 +91,14 @@ Term unary(Kind kind, Term a) {
 }
 
 // A place after brackets holds for every cell in them that says none.
+// What differs from step to step: cells, and what a run counts on its way.
+bool has_places(const Term& term) {
+    if (term.kind == Kind::Cell) return true;
+    return term.kind == Kind::Count && (term.count == "flops" || term.count == "bytes" || term.count == "sram");
+}
+
 void set_place(Term& term, const Place& place) {
-    if (term.kind == Kind::Cell && !term.at) term.at = place;
+    if (has_places(term) && !term.at) term.at = place;
     for (Term& operand : term.operands) set_place(operand, place);
 }
 

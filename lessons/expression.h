@@ -5,11 +5,13 @@
 //   {{exp(m_old[2] - m_i[2]) @ line=9 i=1 j=2}}
 //   {{bytes:K.read}} {{bytes:all}} {{bytes(standard_attention):all}} {{bytes:standard}}: what the run is measured by
 //   {{flops:matmul}} {{memory:extra}} {{sram:peak}} {{sram:barriers}} {{problem:br}} {{steps}}
+//   {{flops:other @ line=9 i=1 j=1}}       counted so far, of the first head: flops, bytes:all, sram
 //   {{gpu(A100):sms}} {{gpu(A100):fp16_flops | TFLOP}}: what the table of GPUs says (core/gpu_table.cpp)
 //   {{model(A100):waves}}                  what `flashstep model` says of the scene's algorithm on it; estimates
 //   {{fp16(1 / 3) | 6 digits}}             rounded to a format: fp32, fp16 or bf16
 //   {{wavefronts(64, 1, 4)}}               of 8 rows of ldmatrix: bytes of a row, rows alike, chunks (gpu::RowLayout)
 //   {{kernel:shared wavefronts}}           a counter of the scene's kernel
+//   {{kernel:HBM bytes}} {{kernel:HBM bytes read of K}}   what its threads ask for; also: written
 //   {{torn:caught}}                        1 if the executor stopped the scene's kernel, as without one of its waits
 //   {{format:fp16.largest}}                where a number format ends; least: its least positive number; epsilon
 //   {{bytes:standard / bytes:all | 3 digits x}}
@@ -34,7 +36,7 @@ struct Term {
         Number,  // `number`
         Index,   // row or col of the cell that a condition is asked about: `row`
         Cell,    // `tensor`[row, col], at the place or in the end
-        Count,   // `count`:`what`, of `algorithm` if it is named
+        Count,   // `count`:`what`, of `algorithm` if it is named, or up to the place
         Gpu,     // `what` of the GPU `gpu`
         Model,   // `what` of the scene's algorithm on the GPU `gpu`
         Kernel,  // the counter `what`
@@ -95,7 +97,7 @@ struct Expression {
 // Throws Error: what is missing, and where.
 Expression parse_expression(std::string_view text);
 
-// The same with a place for the cells that name none.
+// The same with a place for the cells and running counts that name none.
 Expression placed(Expression expression, const Place& place);
 
 // The places that it names with the scene of each, in order; a cell without one is not in it.

@@ -9,6 +9,11 @@
 #include "lessons/questions.h"
 
 namespace flashstep {
+namespace {
+
+constexpr std::string_view kShown = "shown ";
+
+}  // namespace
 
 Recipe recipe_of(const Scene& scene) {
     Recipe recipe = scene.recipe;
@@ -47,7 +52,7 @@ std::shared_ptr<const Run> Scenes::run_with_kernel(std::string_view name) {
 const Counts& Scenes::counts(std::string_view name, std::string_view algorithm) {
     const Recipe& recipe = this->recipe(name);
     if (algorithm.empty()) algorithm = recipe.algorithm;
-    const std::string key = fmt::format("{}{}:{}", stand_ins_.contains(name) ? "shown " : "", name, algorithm);
+    const std::string key = this->key(name, algorithm);
     if (const auto found = counts_.find(key); found != counts_.end()) return found->second;
     const Algorithm* which = find_algorithm(algorithm);
     if (!which) throw Error(fmt::format("there is no algorithm called {}", algorithm), "See: flashstep list");
@@ -56,13 +61,21 @@ const Counts& Scenes::counts(std::string_view name, std::string_view algorithm) 
     return counts_[key] = count(*which, problem);
 }
 
-GpuModel Scenes::model(std::string_view name, const Gpu& gpu) const {
+const GpuModel& Scenes::model(std::string_view name, const Gpu& gpu) {
+    const std::string key = this->key(name, gpu.id);
+    if (const auto found = models_.find(key); found != models_.end()) return found->second;
     const Recipe& recipe = this->recipe(name);
-    return model_of(*find_algorithm(recipe.algorithm), gpu, recipe.problem);
+    return models_.emplace(key, model_of(*find_algorithm(recipe.algorithm), gpu, recipe.problem)).first->second;
+}
+
+// What is counted of a run that stands for a scene is forgotten with the next one.
+std::string Scenes::key(std::string_view name, std::string_view of) const {
+    return fmt::format("{}{}:{}", stand_ins_.contains(name) ? kShown : "", name, of);
 }
 
 void Scenes::stand_in(std::string_view name, std::shared_ptr<const Run> run) {
-    std::erase_if(counts_, [](const auto& entry) { return entry.first.starts_with("shown "); });
+    std::erase_if(counts_, [](const auto& entry) { return entry.first.starts_with(kShown); });
+    std::erase_if(models_, [](const auto& entry) { return entry.first.starts_with(kShown); });
     if (run)
         stand_ins_[std::string(name)] = std::move(run);
     else if (const auto found = stand_ins_.find(name); found != stand_ins_.end())

@@ -32,7 +32,7 @@ class Scenes {
     const Counts& counts(std::string_view name, std::string_view algorithm);
 
     // The scene's algorithm and problem on a GPU.
-    GpuModel model(std::string_view name, const Gpu& gpu) const;
+    const GpuModel& model(std::string_view name, const Gpu& gpu);
 
     // Lets a run stand for a scene: what is shown, for the goal of an experiment. Null: no longer.
     void stand_in(std::string_view name, std::shared_ptr<const Run> run);
@@ -41,6 +41,9 @@ class Scenes {
     const Lesson* lesson_;
     std::map<std::string, std::shared_ptr<const Run>, std::less<>> runs_, with_kernel_, stand_ins_;
     std::map<std::string, Counts, std::less<>> counts_;
+    std::map<std::string, GpuModel, std::less<>> models_;
+
+    std::string key(std::string_view name, std::string_view of) const;
 };
 
 }  // namespace flashstep

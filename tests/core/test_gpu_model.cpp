@@ -71,9 +71,10 @@ TEST_CASE("every GPU has limits, one name, and peaks in their order; names are m
         CHECK(sm.shared_bytes_of_block == gpu::opt_in_shared_bytes(one.capability));
         CHECK(one.fp16_flops > one.fp32_flops);
         CHECK((one.bf16_flops == one.fp16_flops || (one.bf16_flops == 0 && one.capability < 80)));
-        // 128 fp32 lanes an SM (64 on the T4 and the A100), an FMA per clock each: a clock of 1.4 to 2.6 GHz.
-        const double lanes = one.capability <= 80 ? 64 : 128, clock = one.fp32_flops / (2 * lanes * one.sms);
+        // An FMA per clock and lane: a clock of 1.4 to 2.6 GHz.
+        const double clock = one.fp32_flops / (2 * sm.fp32_lanes * one.sms);
         CHECK((clock > 1.3e9 && clock < 2.6e9));
+        CHECK(sm.special_lanes == 16);
     }
     CHECK(find_gpu("rtx4090") == find_gpu("RTX 4090"));
     CHECK(find_gpu(" a 100 ") == find_gpu("A100"));
@@ -88,7 +89,7 @@ TEST_CASE("every GPU has limits, one name, and peaks in their order; names are m
 
 TEST_CASE("occupancy agrees with the worked examples of NVIDIA's Best Practices Guide") {
     // "Calculating Occupancy": compute capability 7.0, 37 registers per thread.
-    const SmLimits volta{70, 2048, 32, 65536, 96 * 1024, 96 * 1024, 0, 256};
+    const SmLimits volta{70, 2048, 32, 65536, 96 * 1024, 96 * 1024, 0, 256, 64, 16};
     const Occupancy small = occupancy(volta, {.threads = 128, .registers = 37});
     CHECK(small.blocks == 12);
     CHECK(small.fraction == 0.75);

@@ -72,6 +72,7 @@ TEST_CASE("what is known of a GPU comes from its table") {
           "108 312 TFLOP/s 19.5 TFLOP/s");
     CHECK(resolved("{{gpu(A100):fp16_flops / gpu(A100):fp32_flops}} {{gpu(RTX4090):l2_bytes | bytes}}") == "16 72 MiB");
     CHECK(resolved("{{gpu(A100):shared_bytes_of_block | KiB}} {{4096 / gpu(T4):sms | 2 digits}}") == "163 KiB 100");
+    CHECK(resolved("{{gpu(A100):fp32_lanes}} {{gpu(H100):fp32_lanes}} {{gpu(H100):special_lanes}}") == "64 128 16");
     CHECK(refused("{{gpu(V100):sms}}").find("no GPU called V100 | There are T4, A100, RTX 3090") != std::string::npos);
     CHECK(refused("{{gpu(A100):price}}").find("gpu:price | There are sms, bandwidth") != std::string::npos);
     CHECK(refused("{{gpu:sms}}").find("'[' is missing") != std::string::npos);
@@ -159,6 +160,20 @@ TEST_CASE("bytes are the algorithm's own, another's, or those of what the run is
     CHECK(resolved("{{sram:barriers}}", "[scenes.main]\npreset = \"warps_split_k\"\n") == "6");
 }
 
+TEST_CASE("a count with a place is what the run has counted up to there") {
+    CHECK(resolved("{{flops:matmul @ start}} {{flops:matmul @ line=8 i=1 j=1}} {{flops:matmul @ line=10 i=1 j=1}}") ==
+          "0 24 48");
+    // Line 9: rowmax, subtract, exp, rowsum for each of 4 scores; maximum, factor (2), l (2) for each of 2 rows.
+    CHECK(resolved("{{flops:other @ line=9 i=1 j=1 - flops:other @ line=8 i=1 j=1}}") == "26");
+    CHECK(resolved("{{(flops:other - flops:exp) @ line=9 i=1 j=1}}") == "24");
+    CHECK(resolved("{{bytes:all @ line=7 i=1 j=1}} {{sram:barriers @ end}}") == "72 0");
+    CHECK(resolved("{{flops:all @ end}} {{bytes:all @ end}}") == resolved("{{flops:all}} {{bytes:all}}"));
+    CHECK(resolved("{{(flops:exp + problem:n * bytes:all) @ start}}") == "0");
+    CHECK(places_of(parse_expression("flops:other @ line=9 i=1 j=1")).size() == 1);
+    CHECK(refused("{{bytes:K @ end}}").find("there is no bytes:K up to a place | There are all") != std::string::npos);
+    CHECK(refused("{{flops(fa1_forward):all @ end}}").find("has no steps in the scene") != std::string::npos);
+}
+
 TEST_CASE("a backward run is measured by the standard backward pass, not by a forward one") {
     const Problem p = find_preset("n4d3_backward")->problem;
     const Traffic t = count(*find_algorithm("standard_backward"), p).traffic;
@@ -178,6 +193,12 @@ TEST_CASE("a kernel's counters are those of the scene's run of it") {
         CHECK(resolved("{{kernel:" + name + "}}") == count_text(value));
         CHECK(resolved("{{kernel:" + name + " + 1}}") == count_text(value + 1));
     }
+    CHECK(resolved("{{kernel:HBM bytes}} {{kernel:HBM bytes read of K}} {{kernel:HBM bytes written of L}}") ==
+          resolved("{{bytes:all}} {{bytes:K.read}} {{bytes:L.write}}"));
+    // Its threads load Q for each score that they compute: 16 scores, 3 numbers each.
+    CHECK(resolved("{{kernel:HBM bytes read of Q}} {{bytes:Q.read}}",
+                   "[scenes.main]\npreset = \"n4d3\"\nalgorithm = \"standard_attention\"\n"
+                   "kernel = \"standard_1_naive\"\n") == "192 48");
     CHECK(refused("{{kernel:shared wavefront}}").find("There are \"block barriers\"") != std::string::npos);
     CHECK(refused("{{kernel:shuffles}}", "[scenes.main]\npreset = \"n4d3\"\nkernel = \"\"\n")
               .find("the scene has no kernel") != std::string::npos);
