@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "core/error.h"
+
 namespace flashstep {
 
 std::span<const Fault> faults() {
@@ -17,7 +19,8 @@ std::span<const Fault> faults() {
               .tensor = "O_i",
               .i = 0,
               .j = 1,
-              .hides = {"rows whose maximum is in their first tile", "最大值就在第一个 tile 里的行"}},
+              .hides = {"rows whose maximum is in their first tile", "最大值就在第一个 tile 里的行"},
+              .strikes = R"(\mathrm{diag}(e^{m_{old} - m_i}))"},
         Fault{.id = "literal-inverse",
               .title = {"the printed inverse of the rescaling factor", "照论文印刷的公式，对缩放因子取了倒数"},
               .algorithm = "fa2_forward",
@@ -28,8 +31,9 @@ std::span<const Fault> faults() {
               .tensor = "O_i",
               .i = 0,
               .j = 0,
-              .hides = {"nowhere: inf * 0 is NaN on the first tile",
-                        "无（第一个 tile 上 inf * 0 就得到 NaN）"}},
+              .hides = {"nowhere: inf * 0 is NaN on the first tile", "无（第一个 tile 上 inf * 0 就得到 NaN）"},
+              .strikes = R"(\mathrm{diag}(e^{m_{old} - m_i}))",
+              .puts = {R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1})", R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1})"}},
         Fault{.id = "literal-inverse-guarded",
               .title = {"the printed inverse, with 0 for 1/0", "照论文印刷的公式取倒数，但把 1/0 当作 0"},
               .algorithm = "fa2_forward",
@@ -40,7 +44,10 @@ std::span<const Fault> faults() {
               .tensor = "O_i",
               .i = 0,
               .j = 1,
-              .hides = {"rows whose maximum is in their first tile", "最大值就在第一个 tile 里的行"}},
+              .hides = {"rows whose maximum is in their first tile", "最大值就在第一个 tile 里的行"},
+              .strikes = R"(\mathrm{diag}(e^{m_{old} - m_i}))",
+              .puts = {R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1}_{1/0 = 0})",
+                       R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1}_{1/0 = 0})"}},
         Fault{.id = "tile-max",
               .title = {"weights relative to the tile's maximum, not the running one",
                         "算权重时减去的是本 tile 的最大值，而不是累计最大值"},
@@ -52,7 +59,9 @@ std::span<const Fault> faults() {
               .tensor = "P_ij",
               .i = 0,
               .j = 1,
-              .hides = {"rows whose maximum rises or ties in every tile", "每个 tile 的最大值都不低于之前的行"}},
+              .hides = {"rows whose maximum rises or ties in every tile", "每个 tile 的最大值都不低于之前的行"},
+              .strikes = R"(e^{S_{ij} - m_i})",
+              .puts = {R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})", R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})"}},
         Fault{.id = "no-max",
               .title = {"no maximum is subtracted", "没有减去最大值"},
               .algorithm = "fa2_forward",
@@ -63,7 +72,9 @@ std::span<const Fault> faults() {
               .tensor = "m_i",
               .i = 0,
               .j = 0,
-              .hides = {"small scores: only rounding differs", "分数较小：只有舍入上的差别"}},
+              .hides = {"small scores: only rounding differs", "分数较小：只有舍入上的差别"},
+              .strikes = R"(\max(m_{old}, \mathrm{rowmax}(S_{ij})))",
+              .puts = {R"(0)", R"(0)"}},
         Fault{.id = "no-scale",
               .title = {"the scale is forgotten", "忘了乘缩放系数"},
               .algorithm = "fa2_forward",
@@ -74,7 +85,8 @@ std::span<const Fault> faults() {
               .tensor = "S_ij",
               .i = 0,
               .j = 0,
-              .hides = {"a scale of 1, or all scores equal", "缩放系数为 1，或所有分数都相等"}},
+              .hides = {"a scale of 1, or all scores equal", "缩放系数为 1，或所有分数都相等"},
+              .strikes = R"(\tau)"},
         Fault{.id = "no-tail-mask",
               .title = {"keys behind the last row are counted as zeros", "最后一行之后的 key 被当作 0 参与计算"},
               .algorithm = "fa2_forward",
@@ -85,7 +97,8 @@ std::span<const Fault> faults() {
               .tensor = "S_ij",
               .i = 0,
               .j = 1,
-              .hides = {"lengths that are multiples of the block", "序列长度是分块大小的整数倍"}},
+              .hides = {"lengths that are multiples of the block", "序列长度是分块大小的整数倍"},
+              .puts = {R"((\text{zeros behind the last row}))", R"(（\text{最后一行之后补零}）)"}},
         Fault{.id = "finite-mask",
               .title = {"a finite number instead of minus infinity", "掩码用了有限的数，而不是负无穷"},
               .algorithm = "fa2_forward",
@@ -96,7 +109,9 @@ std::span<const Fault> faults() {
               .tensor = "S_ij",
               .i = 1,
               .j = 0,
-              .hides = {"the output of rows that see at least one key", "至少能看到一个 key 的行的输出"}},
+              .hides = {"the output of rows that see at least one key", "至少能看到一个 key 的行的输出"},
+              .puts = {R"((\text{where hidden: }\struck{-\infty}\,{-10^9}))",
+                       R"(（\text{被屏蔽处：}\struck{-\infty}\,{-10^9}）)"}},
         Fault{.id = "guard-in-state",
               .title = {"the guard against -inf - -inf is kept as the maximum",
                         "防止 -inf - -inf 的替代值被当作最大值留在了状态里"},
@@ -108,7 +123,9 @@ std::span<const Fault> faults() {
               .tensor = "m_i",
               .i = 0,
               .j = 0,
-              .hides = {"rows that see a key in their first tile", "在第一个 tile 里就能看到 key 的行"}},
+              .hides = {"rows that see a key in their first tile", "在第一个 tile 里就能看到 key 的行"},
+              .puts = {R"((m_i\text{ where nothing is seen: }\struck{-\infty}\,0))",
+                       R"(（\text{什么也看不到的行，}m_i：\struck{-\infty}\,0）)"}},
         Fault{.id = "fp16-stats",
               .title = {"m and l are kept in half precision", "m 和 l 用半精度保存"},
               .algorithm = "fa2_forward",
@@ -119,7 +136,8 @@ std::span<const Fault> faults() {
               .tensor = "m_i",
               .i = 0,
               .j = 0,
-              .hides = {"statistics that half precision holds exactly", "半精度恰好能精确表示的统计量"}},
+              .hides = {"statistics that half precision holds exactly", "半精度恰好能精确表示的统计量"},
+              .puts = {R"((m_i, l_i\text{ in fp16}))", R"(（m_i、l_i\text{ 存为 fp16}）)"}},
         Fault{.id = "fp16-product",
               .title = {"the sums of the score product are kept in half precision", "分数的乘积用半精度累加"},
               .algorithm = "fa2_forward",
@@ -130,7 +148,8 @@ std::span<const Fault> faults() {
               .tensor = "S_ij",
               .i = 0,
               .j = 0,
-              .hides = {"products that half precision holds exactly", "半精度恰好能精确表示的乘积"}},
+              .hides = {"products that half precision holds exactly", "半精度恰好能精确表示的乘积"},
+              .puts = {R"((\text{sums in fp16}))", R"(（\text{用 fp16 累加}）)"}},
         Fault{.id = "dk-unscaled",
               .title = {"dK does not carry the scale", "dK 漏乘了缩放系数"},
               .algorithm = "fa2_backward",
@@ -141,7 +160,8 @@ std::span<const Fault> faults() {
               .tensor = "dK_j",
               .i = 0,
               .j = 0,
-              .hides = {"a scale of 1", "缩放系数为 1"}},
+              .hides = {"a scale of 1", "缩放系数为 1"},
+              .strikes = R"(\tau)"},
         Fault{.id = "no-d",
               .title = {"the softmax gradient without D", "softmax 的梯度漏掉了 D"},
               .algorithm = "fa2_backward",
@@ -152,19 +172,22 @@ std::span<const Fault> faults() {
               .tensor = "dS_ij",
               .i = 0,
               .j = 0,
-              .hides = {"rows of dO that are orthogonal to O", "dO 与 O 正交的行"}},
-        Fault{.id = "first-as-max",
-              .title = {"the first score is subtracted, not the largest", "减去的是第一个分数，而不是最大的分数"},
-              .algorithm = "safe_softmax",
-              .line = 4,
-              .word = Word::Max,
-              .meaning = Meaning::First,
-              .preset = "overflow",
-              .tensor = "m",
-              .i = 0,
-              .j = 1,
-              .hides = {"the weights, while no score is 88 above the first",
-                        "权重（只要没有分数比第一个高出 88 以上）"}},
+              .hides = {"rows of dO that are orthogonal to O", "dO 与 O 正交的行"},
+              .strikes = R"(- D_i)"},
+        Fault{
+            .id = "first-as-max",
+            .title = {"the first score is subtracted, not the largest", "减去的是第一个分数，而不是最大的分数"},
+            .algorithm = "safe_softmax",
+            .line = 4,
+            .word = Word::Max,
+            .meaning = Meaning::First,
+            .preset = "overflow",
+            .tensor = "m",
+            .i = 0,
+            .j = 1,
+            .hides = {"the weights, while no score is 88 above the first", "权重（只要没有分数比第一个高出 88 以上）"},
+            .strikes = R"(\max(m, x))",
+            .puts = {R"(x_1)", R"(x_1)"}},
         Fault{.id = "no-rescale-l",
               .title = {"the old sum is not rescaled when the maximum rises", "最大值上升时，旧的指数和没有重新缩放"},
               .algorithm = "online_softmax",
@@ -175,7 +198,8 @@ std::span<const Fault> faults() {
               .tensor = "l",
               .i = 0,
               .j = 2,
-              .hides = {"rows whose largest score comes first", "最大分数排在最前面的行"}},
+              .hides = {"rows whose largest score comes first", "最大分数排在最前面的行"},
+              .strikes = R"(e^{m_{old} - m})"},
         Fault{.id = "block-max",
               .title = {"weights relative to the block's maximum, not the running one",
                         "算权重时减去的是本块的最大值，而不是累计最大值"},
@@ -187,7 +211,9 @@ std::span<const Fault> faults() {
               .tensor = "P_ij",
               .i = 0,
               .j = 2,
-              .hides = {"rows whose maximum rises or ties in every block", "每块的最大值都不低于之前的行"}},
+              .hides = {"rows whose maximum rises or ties in every block", "每块的最大值都不低于之前的行"},
+              .strikes = R"(e^{S_{ij} - m_i})",
+              .puts = {R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})", R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})"}},
     };
     return table;
 }
@@ -196,6 +222,17 @@ const Fault* find_fault(std::string_view id) {
     for (const Fault& fault : faults())
         if (fault.id == id) return &fault;
     return nullptr;
+}
+
+std::string with_mistake(std::string_view line, const Fault& fault, Language language) {
+    std::string put(fault.puts.in(language));
+    if (!put.empty()) put = "\\put{" + put + "}";
+    std::string text(line);
+    if (fault.strikes.empty()) return text + " $" + put + "$";
+    const std::size_t at = text.find(fault.strikes);
+    if (at == text.npos || text.find(fault.strikes, at + 1) != text.npos)
+        throw Error("the mistake " + std::string(fault.id) + " strikes what is not there once: " + text);
+    return text.replace(at, fault.strikes.size(), "\\struck{" + std::string(fault.strikes) + "}" + put);
 }
 
 }  // namespace flashstep

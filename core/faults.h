@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/text.h"
@@ -40,9 +41,17 @@ struct Fault {
     std::string_view tensor;  // where it shows first there, on `line`, in the iteration i, j (0-based)
     int i, j;
     Text hides;  // where it does not show
+    // What it changes in its line of the pseudo-code, as TeX: a piece of the line, and what stands instead of it.
+    // Empty: nothing goes, and what it puts stands behind the line; nothing comes.
+    std::string_view strikes = {};
+    Text puts = {};
 };
 
 std::span<const Fault> faults();
 const Fault* find_fault(std::string_view id);  // nullptr: unknown
+
+// The line's text with the mistake in it: what goes in \struck{}, what comes in \put{}. Throws Error where what it
+// strikes is not there once.
+std::string with_mistake(std::string_view line, const Fault& fault, Language language);
 
 }  // namespace flashstep

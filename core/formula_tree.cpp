@@ -402,6 +402,12 @@ class Parser {
             n.children.push_back(argument(depth, "\\sqrt without an argument"));
             return failed() ? Node{} : n;
         }
+        if (name == "struck" || name == "put") {
+            Node n;
+            n.kind = name == "struck" ? Kind::Struck : Kind::Put;
+            n.children.push_back(argument(depth, "\\struck or \\put without an argument"));
+            return failed() ? Node{} : n;
+        }
         if (name == "tilde" || name == "hat" || name == "bar") {
             Node n;
             n.kind = Kind::Accent;

@@ -16,6 +16,8 @@ struct FormulaNode {
         Root,      // children: radicand
         Accent,    // children: base; `text` is the accent ("~", "^" or "-")
         Fence,     // children: content; `text` and `close` are the delimiters, which grow with the content
+        Struck,    // children: what a mistake takes away
+        Put,       // children: what it puts there
         Space,     // `width` in em
     };
     enum class Face { Italic, Roman };
@@ -40,7 +42,8 @@ struct Formula {
 };
 
 // Never throws and never recurses without limit, whatever `source` holds. Knows letters, numbers, _ ^ { } ( ) [ ] and
-// \frac \sqrt \tilde \hat \bar \left \right \mathrm \mathbf \mathbb \text, function names, Greek letters and symbols.
+// \frac \sqrt \struck \put \tilde \hat \bar \left \right \mathrm \mathbf \mathbb \text, function names, Greek letters
+// and symbols.
 Formula parse_formula(std::string_view source);
 
 // The tensor that a base letter with its scripts names, as the algorithms call it: ("S", "ij", "") -> "S_ij";

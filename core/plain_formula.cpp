@@ -136,6 +136,12 @@ void write(const Node& node, std::string& out, bool tight) {
             out += node.text == "~" ? "\u0303" : node.text == "^" ? "\u0302" : "\u0304";
             break;
         }
+        case Kind::Struck:
+            out += "~~" + text_of(node.children[0], tight) + "~~";
+            break;
+        case Kind::Put:
+            write(node.children[0], out, tight);
+            break;
         case Kind::Fence:
             out += node.text + text_of(node.children[0], tight) + node.close;
             break;

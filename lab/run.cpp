@@ -3,33 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <new>
 
 #include "core/say.h"
 #include "gpu/ptx/compile.h"
 #include "gpu/run.h"
 #include "lab/format.h"
+#include "lab/spoiled.h"
 
 namespace flashstep {
 namespace {
-
-// By equal bits: what a mistake does not touch is computed by the same operations.
-std::optional<Departure> departure_of(const Trace& wrong, const Trace& right) {
-    for (std::size_t v = 0; v < std::min(wrong.versions.size(), right.versions.size()); ++v) {
-        const Version &a = wrong.versions[v], &b = right.versions[v];
-        const auto with = wrong.value(a), without = right.value(b);
-        for (int r = 0; r < a.rows; ++r) {
-            for (int c = 0; c < a.cols; ++c) {
-                const bool there = r < b.rows && c < b.cols;
-                const double x = with(r, c), y = there ? without(r, c) : std::numeric_limits<double>::quiet_NaN();
-                if (there && (x == y || (std::isnan(x) && std::isnan(y)))) continue;
-                return Departure{static_cast<int>(v), r, c, y};
-            }
-        }
-    }
-    return std::nullopt;
-}
 
 KernelFailure failure_in(Where where) {
     return where == Where::LiveCuda   ? KernelFailure::Device
@@ -144,8 +127,8 @@ void add_measures(Run& run, const Task& task) {
 
 void add_departure(Run& run, const StartingValues& start, const Task& task) {
     if (!run.fault) return;
-    run.departure =
-        departure_of(run.trace, record(*run.algorithm, run.recipe.problem, run.recipe.inputs, start, nullptr, task));
+    run.right = record(*run.algorithm, run.recipe.problem, run.recipe.inputs, start, nullptr, task);
+    run.departure = departure_of(run.trace, *run.right);
     if (run.departure && run.first_difference < 0)
         run.first_difference = run.trace.versions[run.departure->version].step;
 }

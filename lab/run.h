@@ -45,7 +45,8 @@ struct Run {
     // ---- what Parts::All adds ----
     const Algorithm* plain = nullptr;     // what the run is measured by (yardstick_of); null: nothing comparable
     Counts standard;                      // of `plain` on the same problem
-    std::optional<Departure> departure;   // with a mistake; nullopt: it does not show in this problem
+    std::optional<Trace> right;           // with a mistake: of the right algorithm, on the same problem
+    std::optional<Departure> departure;   // likewise; nullopt: it does not show in this problem
     std::optional<NonFinite> non_finite;  // where the trace leaves the finite numbers
     std::vector<double> tensor_scale;     // by tensor: largest finite |value| over the whole trace, at least 1e-30
     std::vector<int> widest;              // by tensor: characters of its short numbers, decimal points aligned

@@ -20,9 +20,10 @@ struct Change {
     Kind kind;
     int matrix = -1, block = -1;  // in HBM; block -1: all of it
     int tile = -1;
-    int version = -1;           // what it wrote, or what it loaded where nothing on chip holds it; -1: nothing
-    std::int64_t bytes = 0;     // to and from HBM; of a Write to SRAM
-    std::vector<int> operands = {};  // of a Write, a Store by a library call and an Init: the versions that its value reads
+    int version = -1;        // what it wrote, or what it loaded where nothing on chip holds it; -1: nothing
+    std::int64_t bytes = 0;  // to and from HBM; of a Write to SRAM
+    std::vector<int> operands =
+        {};  // of a Write, a Store by a library call and an Init: the versions that its value reads
 };
 
 // A tile that operations of the step read.

@@ -6,12 +6,15 @@
 #include <fstream>
 #include <set>
 
+#include "lab/format.h"
 #include "tests/program.h"
+#include "tests/viz/drawn_text.h"
 #include "tests/viz/stage.h"
 #include "viz/panels/cells.h"
 #include "viz/panels/explain.h"
 #include "viz/panels/inputs_draft.h"
 #include "viz/panels/inputs_edit.h"
+#include "viz/panels/memory.h"
 #include "viz/panels/panels.h"
 #include "viz/panels/score_map.h"
 
@@ -30,6 +33,14 @@ StartState preset(const char* id) {
     return start;
 }
 
+// Where a field of the top bar stands, by its label.
+float field_x(Stage& s, std::string_view label) {
+    const ImDrawData* data = s.frame();
+    for (const auto& run : flashstep::testing::DrawnText(*ImGui::GetIO().Fonts).read(*data))
+        if (run.text == label && run.at.y < 28) return run.at.x;
+    throw Error("the top bar has no field called " + std::string(label));
+}
+
 // Clicks down a column of the window, each time from the state that `before` makes, until `reached`.
 template <class Before, class Reached>
 bool click_down(Stage& s, float x, float from, float to, Before before, Reached reached) {
@@ -44,17 +55,18 @@ bool click_down(Stage& s, float x, float from, float to, Before before, Reached 
 
 }  // namespace
 
-TEST_CASE("the algorithm list offers the mistakes of its algorithm, and each is switched on by a click") {
+TEST_CASE("the list of mistakes offers those of the algorithm, and each is switched on by a click") {
     Stage s(preset("n4d3"));
     const auto open_list = [&] {
         s.press(Key::Escape);
-        s.click(330, 28);
+        s.click(field_x(s, "Mistake"), 28);
         s.frame();
     };
     std::set<std::string> reached;
+    const float inside = field_x(s, "Mistake") + 60;
     for (float y = 60; y < 715; y += 9) {
         open_list();
-        s.click(400, y);
+        s.click(inside, y);
         s.settle();
         const Recipe& recipe = s.app.run->recipe;
         if (!recipe.fault.empty()) {
@@ -69,8 +81,50 @@ TEST_CASE("the algorithm list offers the mistakes of its algorithm, and each is 
     // "no mistake" stands in the same list.
     choose_fault(s.app, find_fault("no-rescale"));
     s.settle();
-    CHECK(click_down(s, 400, 60, 715, open_list,
+    CHECK(click_down(s, inside, 60, 715, open_list,
                      [&] { return s.app.run->recipe.algorithm == "fa2_forward" && !s.app.run->fault; }));
+}
+
+TEST_CASE("a mistake's first wrong cell and what it spoils are marked, with the right value beside them") {
+    Stage s(preset("n4d3"));
+    const auto drawn = [&](std::string_view word) {
+        const ImDrawData* data = s.frame();
+        return std::ranges::any_of(flashstep::testing::DrawnText(*ImGui::GetIO().Fonts).read(*data),
+                                   [&](const auto& run) { return run.text == word; });
+    };
+    CHECK_FALSE(drawn("mistake:"));
+    choose_fault(s.app, find_fault("no-rescale"));
+    s.settle();
+    REQUIRE(s.app.run->departure);
+    const Departure& first = *s.app.run->departure;
+    const Trace& trace = s.app.run->trace;
+    const int tile = trace.versions[first.version].tensor;
+    s.app.seek(trace.versions[first.version].step);
+    s.app.selected = CellRef{tile, first.row, first.col};
+    s.frame();
+    const MemoryState& memory = run_state<MemoryState>(s.app);
+    REQUIRE(memory.spoiled[static_cast<std::size_t>(tile)].size() > 0);
+    CHECK(memory.spoiled[static_cast<std::size_t>(tile)](first.row, first.col));
+    CHECK_FALSE(memory.spoiled[static_cast<std::size_t>(tile)](1 - first.row, first.col));
+    CHECK(drawn("mistake:"));  // in the explanation
+    const CellVersion cell = version_of(s.app, *s.app.selected);
+    CHECK(right_value_text(s.app, cell).find(exact_number(first.right)) != std::string::npos);
+    CHECK(right_value_text(s.app, cell).find("first") != std::string::npos);
+    CHECK(right_value_text(s.app, {first.version, first.row, first.col + 1}).find("first") == std::string::npos);
+    CHECK(right_value_text(s.app, {first.version, 1 - first.row, first.col}).empty());  // it is right
+    // In the cell's tooltip, too, where nothing is explained of it.
+    s.app.selected = CellRef{tile, 1 - first.row, first.col};
+    CHECK_FALSE(drawn("mistake:"));
+    const MemoryItem& item =
+        memory.layout.bench[static_cast<std::size_t>(memory.layout.place[static_cast<std::size_t>(tile)])];
+    s.screen.move(memory.origin.x + item.grid.x + item.fit.cell_w * (static_cast<float>(first.col) + 0.5f),
+                  memory.origin.y + item.grid.y + item.fit.cell_h * (static_cast<float>(first.row) + 0.5f), s.draw);
+    s.frame(), s.frame();
+    CHECK(drawn("mistake:"));
+    choose_fault(s.app, nullptr);
+    s.settle();
+    CHECK_FALSE(drawn("mistake:"));
+    CHECK(run_state<MemoryState>(s.app).spoiled[static_cast<std::size_t>(tile)].size() == 0);
 }
 
 TEST_CASE("each mistake shows in its preset where its table says, against the kernel and without one") {

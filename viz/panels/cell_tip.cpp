@@ -105,6 +105,11 @@ void cell_tip(AppState& app, const CellRef& cell) {
         tip_text(ui, ui.tr(kKernelValue) + std::string(" ") + exact_number(*kernel) + "   " + ui.tr(kDifference) + " " +
                          error_text(*kernel == value ? 0 : error));
     }
+    if (const std::string right = right_value_text(app, shown); !right.empty()) {
+        ImGui::PushStyleColor(ImGuiCol_Text, u32(ui.theme().alarm));
+        ImGui::TextUnformatted(right.c_str());
+        ImGui::PopStyleColor();
+    }
     tip_text(ui, version.step == 0 ? std::string(ui.tr(kCellGiven))
                                    : ui.tr(kWrittenAt, {{"step", std::to_string(position_of(app, version.step))},
                                                         {"line", std::to_string(trace.steps[version.step].line)}}));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "viz/shell/app_state.h"
 
@@ -19,5 +20,9 @@ int position_of(const AppState& app, int step);
 
 // The kernel's value of one cell, nullopt where there is no kernel or it does not materialise the tile.
 std::optional<double> kernel_cell(const AppState& app, const CellVersion& cell);
+
+// What a cell would hold without the run's mistake, and whether it is the first that the mistake made wrong; empty: it
+// holds it.
+std::string right_value_text(const AppState& app, const CellVersion& cell);
 
 }  // namespace flashstep::viz

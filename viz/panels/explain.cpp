@@ -91,15 +91,16 @@ void operand_names(AppState& app, const std::vector<int>& operands) {
     }
 }
 
-// Behind what stands in the line already, on its baseline, where there is room; else below it.
-void small_text_beside(Ui& ui, const ImFont* font, const std::string& text) {
+// Behind the number, on its baseline, where there is room; else below it.
+void small_text_beside(Ui& ui, const std::string& text, unsigned ink) {
+    ImFont* font = ui.fonts.small;
     const float left = ImGui::GetItemRectMax().x + ui.px(kWideGap);
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
-    if (left + text_width(ui.fonts.small, text) <= right) {
-        ImGui::SameLine(0, ui.px(kWideGap));
-        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::round(font_ascent(font) - font_ascent(ui.fonts.small)));
-    }
-    small_text(ui, text);
+    const ImVec2 size = text_size(font, text);
+    if (left + size.x <= right) ImGui::SameLine(0, ui.px(kWideGap));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    draw_text_on(ImGui::GetWindowDrawList(), font, at.x, at.y + font_ascent(ui.fonts.number), ink, text);
+    ImGui::Dummy({size.x, font_height(ui.fonts.number)});
 }
 
 void kernel_lines(AppState& app, const CellVersion& shown, double value) {
@@ -108,12 +109,13 @@ void kernel_lines(AppState& app, const CellVersion& shown, double value) {
     if (!run.comparison) return;
     const std::optional<double> kernel = kernel_cell(app, shown);
     if (!kernel) {
-        small_text_beside(ui, ui.fonts.number, ui.tr(kNotMaterialised));
+        small_text_beside(ui, ui.tr(kNotMaterialised), u32(ui.theme().quiet));
         return;
     }
-    small_text_beside(ui, ui.fonts.number,
+    small_text_beside(ui,
                       ui.tr(kKernelValue) + std::string(" ") + exact_number(*kernel) + "    " + ui.tr(kDifference) +
-                          " " + error_text(*kernel == value ? 0 : std::abs(*kernel - value)));
+                          " " + error_text(*kernel == value ? 0 : std::abs(*kernel - value)),
+                      u32(ui.theme().quiet));
     const std::optional<Difference>& first = run.comparison->first;
     if (!first || first->step != run.trace.versions[shown.version].step || first->row != shown.row ||
         first->col != shown.col)
@@ -213,6 +215,8 @@ void draw_explain_panel(AppState& app) {
     ImGui::PushFont(ui.fonts.number);
     ImGui::TextUnformatted(("= " + exact_number(e.value)).c_str());
     ImGui::PopFont();
+    if (const std::string right = right_value_text(app, shown); !right.empty())
+        small_text_beside(ui, right, u32(ui.theme().alarm));
     kernel_lines(app, shown, e.value);
     operand_names(app, e.operands);
     // Where nothing has to scroll for it.

@@ -46,7 +46,6 @@ constexpr Text kInputsHint{"A change runs at once. Ctrl+Z takes it back.", "改�
 constexpr Text kBase2Tip{"2ˣ with log2(e) folded into the scale. L stays the natural log-sum-exp.",
                          "用 2ˣ 计算，log2(e) 并入缩放系数；L 仍为自然对数。"};
 constexpr Text kMaskAdded{"additive mask", "加性掩码"};
-constexpr Text kMaskNone{"none", "无"};
 constexpr Text kMaskKeys{"keys", "按 key"};
 constexpr Text kMaskScores{"scores", "按分数"};
 constexpr Text kMaskEmpty{"There is no additive mask. Choose one of keys or scores, or load a file that fits.",
@@ -160,7 +159,7 @@ void draw_fields(AppState& app) {
             end_tip();
         }
     }
-    const char* masks[] = {ui.tr(kMaskNone), ui.tr(kMaskKeys), ui.tr(kMaskScores)};
+    const char* masks[] = {ui.tr(kNone), ui.tr(kMaskKeys), ui.tr(kMaskScores)};
     int mask = static_cast<int>(problem.mask);
     small_text(ui, ui.tr(kMaskAdded));
     if (segmented(ui, "mask", masks, mask)) {

@@ -17,8 +17,12 @@ void refresh_views(MemoryState& state, const AppState& app) {
     const Trace& trace = app.run->trace;
     state.views.resize(trace.tensors.size());
     state.has_values.assign(trace.tensors.size(), 0);
+    state.spoiled.assign(trace.tensors.size(), {});
     for (int t = 0; t < static_cast<int>(trace.tensors.size()); ++t) {
-        if (trace.tensors[t].space != Space::Hbm) continue;
+        const bool on_chip = trace.tensors[t].space == Space::Sram;
+        state.spoiled[t] =
+            on_chip ? spoiled_cells(*app.run, trace.tile_at(t, step)) : spoiled_cells(*app.run, t, step, head);
+        if (on_chip) continue;
         state.views[t] = trace.matrix_at(t, step, head);
         state.has_values[t] = state.views[t].written.any();
     }

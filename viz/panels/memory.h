@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/trace.h"
+#include "lab/spoiled.h"
 #include "viz/panels/memory_layout.h"
 #include "viz/panels/memory_moves.h"
 
@@ -19,6 +20,7 @@ struct MemoryState {
     int view_step = -1, view_head = -1;
     std::vector<Trace::View> views;  // by tensor in HBM, as they are at view_step
     std::vector<char> has_values;    // by tensor: anything is written
+    std::vector<Cells> spoiled;      // by tensor, of a matrix and of a tile that is on chip
 };
 
 }  // namespace flashstep::viz

@@ -58,6 +58,7 @@ void draw_tile(MemoryView& view, const MemoryItem& item) {
     grid.tensor = tensor.name;
     grid.data = trace.values.data() + v.offset;
     grid.rows = v.rows, grid.cols = v.cols;
+    if (now >= 0) grid.spoiled = spoiled_of(view, item);
     grid.scale = view.run.tensor_scale[item.tensor];
     mark_use(view, grid, item.tensor);
     if (!in_focus(view.app, tensor)) grid.alpha *= kOutOfFocus;

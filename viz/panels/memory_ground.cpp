@@ -11,6 +11,7 @@
 namespace flashstep::viz {
 namespace {
 
+constexpr Text kMemSpoiled{"wrong by the mistake", "因错误而不对"};
 constexpr Text kMemRegisters{"in registers", "在寄存器中"};
 
 // Design pixels.
@@ -62,6 +63,14 @@ float legend_entry(const Ui& ui, ImDrawList* draw, float right, float base, Rgb 
                         u32(ui.theme().panel));
     draw->AddRect({x, y}, {x + side, y + side}, u32(color), ui.px(kSmallCorner), 0, thick);
     draw_text_on(draw, ui.fonts.small, x + side + ui.px(kSwatchGap), base, u32(ui.theme().quiet), text);
+    return width;
+}
+
+float spoiled_legend(const Ui& ui, ImDrawList* draw, float right, float base) {
+    const std::string_view text = ui.tr(kMemSpoiled);
+    const float width = legend_entry(ui, draw, right, base, ui.theme().line, kHair, text);
+    const float side = std::round(ui.px(kSwatch)), x = std::round(right - width);
+    spoiled_corner(ui, draw, {x, base - side}, {x + side, base});
     return width;
 }
 

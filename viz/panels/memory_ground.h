@@ -18,6 +18,8 @@ void register_bands(const Ui& ui, ImDrawList* draw, const Trace& trace, const Me
 // A square with the frame that a state has, and the state's name, ending at `right`. Returns the width.
 float legend_entry(const Ui& ui, ImDrawList* draw, float right, float base, Rgb color, float thick,
                    std::string_view text);
+// The same for cells that a mistake made wrong.
+float spoiled_legend(const Ui& ui, ImDrawList* draw, float right, float base);
 // The same for the ground of registers.
 float registers_legend(const Ui& ui, ImDrawList* draw, float right, float base);
 

@@ -36,6 +36,7 @@ class LegendLine {
         const float thick = std::max(std::floor(thickness), view_.ui.px(thickness));
         took(legend_entry(view_.ui, view_.draw, right_, base_, color, thick, view_.ui.tr(text)));
     }
+    void spoiled() { took(spoiled_legend(view_.ui, view_.draw, right_, base_)); }
     void registers() { took(registers_legend(view_.ui, view_.draw, right_, base_)); }
     float left() const { return right_; }
 
@@ -111,6 +112,7 @@ void draw_shelf_header(MemoryView& view) {
     LegendLine legend(view, view.origin.x + view.state.space.x, base);
     if (view.trace.sram_modelled) legend.frame(view.t.text, kThinStroke, kMemOnChip);
     legend.frame(view.t.accent, kStroke, kMemMovesNow);
+    if (view.run.departure) legend.spoiled();
 }
 
 void draw_bench_header(MemoryView& view) {

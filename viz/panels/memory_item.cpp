@@ -71,8 +71,19 @@ void frame_selected_cell(MemoryView& view, const MemoryItem& item) {
     view.draw->AddRect(a, b, u32(view.t.text), corner, 0, std::max(kStroke, ui.px(kStroke)));
 }
 
+const bool* spoiled_of(const MemoryView& view, const MemoryItem& item) {
+    const Cells& cells = view.state.spoiled[item.tensor];
+    return cells.size() > 0 ? cells.data() : nullptr;
+}
+
 void mark_bad_cell(const MemoryView& view, MatrixGrid& grid, int version, int row0, int col0) {
-    if (version < 0 || !view.run.comparison) return;
+    if (version < 0) return;
+    if (view.run.fault) {  // what it spoils is marked cell by cell
+        const std::optional<Departure>& first = view.run.departure;
+        if (first && first->version == version) grid.mark_row = row0 + first->row, grid.mark_col = col0 + first->col;
+        return;
+    }
+    if (!view.run.comparison) return;
     const Comparison& comparison = *view.run.comparison;
     const int index = comparison.by_version[version];
     if (index < 0 || comparison.tiles[index].verdict == Verdict::Equal) return;

@@ -33,6 +33,7 @@ void draw_matrix(MemoryView& view, const MemoryItem& item) {
         grid.data = values.values.data();
         grid.written = values.written.data();
     }
+    grid.spoiled = spoiled_of(view, item);
     grid.scale = view.run.tensor_scale[item.tensor];
     grid.row_block = item.row_block;
     grid.block_numbers = item.row_block > 0;

@@ -48,8 +48,10 @@ void outline_cells(MemoryView& view, ImVec2 a, ImVec2 b);
 // Round what is related to the cell under the mouse.
 void frame_related(MemoryView& view, ImVec2 a, ImVec2 b);
 void frame_selected_cell(MemoryView& view, const MemoryItem& item);
-// Points out the first element of a version that the kernel does not agree with. The version's first element is at
-// row0, col0 of the grid.
+// By cell: whether the run's mistake made it wrong; null: none is.
+const bool* spoiled_of(const MemoryView& view, const MemoryItem& item);
+// Points out the first element of a version that the mistake made wrong, if it is the first of all, or that the kernel
+// does not agree with. The version's first element is at row0, col0 of the grid.
 void mark_bad_cell(const MemoryView& view, MatrixGrid& grid, int version, int row0, int col0);
 
 }  // namespace flashstep::viz

@@ -135,8 +135,9 @@ void draw_pseudo(AppState& app) {
     ImGui::BeginChild("pseudo", {0, 0}, false, ImGuiWindowFlags_NoNav);
     const float width = ImGui::GetContentRegionAvail().x;
     const float design = std::floor(width / ui.scale);
-    if (state.pseudo.algorithm != &algorithm || state.pseudo.width != design || state.pseudo.language != ui.language)
-        state.pseudo = layout_pseudo(ui, algorithm, design, 32), state.scrolled_step = -1;
+    if (state.pseudo.algorithm != &algorithm || state.pseudo.fault != app.run->fault || state.pseudo.width != design ||
+        state.pseudo.language != ui.language)
+        state.pseudo = layout_pseudo(ui, algorithm, app.run->fault, design, 32), state.scrolled_step = -1;
 
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     const float content_top = ImGui::GetCursorPosY();

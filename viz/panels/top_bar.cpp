@@ -22,10 +22,6 @@ constexpr Text kRedo{"Redo", "重做"};
 constexpr Text kHeadText{"Head", "Head"};
 constexpr Text kLessonNone{"no lesson", "无课程"};
 constexpr Text kCausalShort{"causal", "因果"};
-constexpr Text kFaultsIn{"Mistakes in {name}", "{name} 的典型错误"};
-constexpr Text kFaultNone{"no mistake", "无错误"};
-constexpr Text kFaultHides{"hides: {where}", "以下情况不会暴露：{where}"};
-constexpr Text kFaultOf{"Mistake in {name}", "{name}（含典型错误）"};
 constexpr Text kToWorkbench{"to the workbench: every panel at once (W)", "到工作台：所有面板同时显示（W）"};
 constexpr Text kToLesson{"to the lesson: its text and what it is about (W)", "回课程：只留文字和它说的部分（W）"};
 constexpr Text kMaskShort{"mask", "掩码"};
@@ -50,41 +46,16 @@ void lesson_field(AppState& app, float width) {
     if (field(ui, "lesson", ui.tr(label), lesson_value(app), width)) app.shelf_open = !app.shelf_open;
 }
 
-bool has_faults(const Algorithm& algorithm) {
-    return std::ranges::any_of(faults(), [&](const Fault& fault) { return fault.algorithm == algorithm.id; });
-}
-
-// With a mistake on, its id is the value and the algorithm stands in the label.
-std::string algorithm_label(const AppState& app) {
-    const Recipe& recipe = app.session.recipe();
-    const Algorithm* algorithm = find_algorithm(recipe.algorithm);
-    if (recipe.fault.empty() || !algorithm) return app.ui.tr(kAlgorithm);
-    return app.ui.tr(kFaultOf, {{"name", app.ui.tr(algorithm->title)}});
-}
-
 void algorithm_field(AppState& app, float width) {
     Ui& ui = app.ui;
     const Algorithm* current = find_algorithm(app.session.recipe().algorithm);
-    const Fault* fault = find_fault(app.session.recipe().fault);
-    const bool opened = fault ? field(ui, "algorithm", algorithm_label(app), fault->id, width, FieldLook::Alarm)
-                              : field(ui, "algorithm", algorithm_label(app),
-                                      current ? ui.tr(current->title) : std::string_view(), width);
-    if (opened) ImGui::OpenPopup("algorithms");
+    if (field(ui, "algorithm", ui.tr(kAlgorithm), current ? ui.tr(current->title) : std::string_view(), width))
+        ImGui::OpenPopup("algorithms");
     if (!begin_list(ui, "algorithms", width)) return;
     for (const Algorithm& algorithm : algorithms())
         if (list_row(ui,
                      {ui.tr(algorithm.title), algorithm.source, &algorithm == current, Enabled::Yes, NotePlace::Right}))
             choose_algorithm(app, algorithm);
-    if (current && has_faults(*current)) {
-        ImGui::Dummy({0, ui.px(4)});
-        list_heading(ui, ui.tr(kFaultsIn, {{"name", ui.tr(current->title)}}).c_str());
-        if (list_row(ui, {ui.tr(kFaultNone), {}, !fault})) choose_fault(app, nullptr);
-        for (const Fault& known : faults()) {
-            if (known.algorithm != current->id) continue;
-            const std::string note = ui.tr(kFaultHides, {{"where", ui.tr(known.hides)}});
-            if (list_row(ui, {ui.tr(known.title), note, &known == fault})) choose_fault(app, &known);
-        }
-    }
     ImGui::EndPopup();
 }
 
@@ -229,17 +200,16 @@ void draw_top_bar(AppState& app) {
         return std::clamp(text_width(ui.fonts.body, text) + ui.px(34), ui.px(112), ui.px(most));
     };
     const std::string& kernel = app.session.recipe().kernel;
-    const std::string& fault = app.session.recipe().fault;
-    const float shown_algorithm =
-        fault.empty()
-            ? wanted(algorithm ? ui.tr(algorithm->title) : "", 320)
-            : std::clamp(text_width(ui.fonts.small, algorithm_label(app)) + ui.px(34), wanted(fault, 320), ui.px(320));
-    float want[] = {wanted(lesson_value(app), 380), shown_algorithm,
-                    wanted(kernel.empty() ? ui.tr(kKernelNo) : kernel, 300), heads ? ui.px(76) : 0,
-                    text_width(ui.fonts.body, summary) + ui.px(34)};
+    const bool mistakes = algorithm && has_faults(*algorithm);
+    float want[] = {wanted(lesson_value(app), 380),
+                    wanted(algorithm ? ui.tr(algorithm->title) : "", 320),
+                    wanted(kernel.empty() ? ui.tr(kKernelNo) : kernel, 300),
+                    heads ? ui.px(76) : 0,
+                    text_width(ui.fonts.body, summary) + ui.px(34),
+                    mistakes ? fault_field_width(app) : 0};
     float sum = 0;
     for (float w : want) sum += w;
-    const float gap = ui.px(4), space = tools - at.x - 5 * gap - ui.px(8);
+    const float gap = ui.px(4), space = tools - at.x - 6 * gap - ui.px(8);
     // What came out is never cut, where it ran may be.
     const float least = text_width(ui.fonts.body, verdict.text) + ui.px(16 + 18);
     const float verdict_w = std::min(verdict_width(ui, verdict), std::max({ui.px(200), least, space - sum}));
@@ -256,6 +226,7 @@ void draw_top_bar(AppState& app) {
     };
     next(want[0]), lesson_field(app, want[0]);
     next(want[1]), algorithm_field(app, want[1]);
+    if (mistakes) next(want[5]), fault_field(app, want[5]);
     next(want[2]), kernel_field(app, want[2]);
     if (heads) next(want[3]), head_field(app, want[3]);
     next(want[4]);

@@ -80,6 +80,11 @@ void open_at_bench(AppState& app, const Preset& preset);
 // Shows one panel alone, or all of them where it was alone.
 void toggle_focus(AppState& app, const Panel& panel);
 
+// The top bar's field of mistakes with its list, for an algorithm that has some.
+bool has_faults(const Algorithm& algorithm);
+float fault_field_width(const AppState& app);  // that it would like
+void fault_field(AppState& app, float width);
+
 // The top bar's field of kernels with its list, `width` screen pixels wide.
 void kernel_field(AppState& app, float width);
 

@@ -85,6 +85,10 @@ class Layouter {
             case Kind::Fence:
                 p = fence(n, level, display);
                 break;
+            case Kind::Struck:
+            case Kind::Put:
+                p = changed(n, level, display);
+                break;
             case Kind::Space:
                 p.width = n.width * size(level);
                 break;
@@ -300,6 +304,29 @@ class Layouter {
         b.size = em;
         p.boxes.push_back(b);
         p.ascent = -b.y;
+        return p;
+    }
+
+    // What is struck has a line through it, with room at its ends.
+    Part changed(const Node& n, int level, bool display) {
+        Part inside = layout(n.children[0], level, display);
+        const float em = size(level), pad = 0.06f * em, thick = rule(level);
+        const bool struck = n.kind == Kind::Struck;
+        for (FormulaBox& b : inside.boxes)
+            if (b.tone == FormulaBox::Tone::Plain) b.tone = struck ? FormulaBox::Tone::Struck : FormulaBox::Tone::Put;
+        Part p;
+        const float width = inside.width;
+        p.place(std::move(inside), pad, 0);
+        p.width = width + 2 * pad;
+        if (!struck) return p;
+        FormulaBox line;
+        line.kind = BoxKind::Rule;
+        line.tone = FormulaBox::Tone::Put;
+        line.y = -axis(level) - thick / 2;
+        line.w = p.width;
+        line.h = thick;
+        line.size = em;
+        p.boxes.push_back(line);
         return p;
     }
 

@@ -27,7 +27,9 @@ class FormulaMetrics {
 
 struct FormulaBox {
     enum class Kind { Glyph, Rule, Radical, Delimiter, Accent };
+    enum class Tone { Plain, Struck, Put };  // Struck, Put: of a mistake, whatever tensor it names
     Kind kind = Kind::Glyph;
+    Tone tone = Tone::Plain;
     float x = 0,
           y = 0;  // Glyph: the pen on its baseline; else the top left corner. y grows downwards, 0 is the baseline
     float w = 0, h = 0;  // of the ink (Glyph: advance, ascent + descent)

@@ -141,8 +141,10 @@ int draw_formula(Ui& ui, ImDrawList* draw, float x, float y, const FormulaLayout
         if (ui.hot.is(symbol.name)) { draw->AddRectFilled(a, b, u32(t.text_of(symbol.name), 0.22f), ui.px(3)); }
     }
     for (const FormulaBox& b : layout.boxes) {
-        const ImU32 ink =
-            b.symbol < 0 ? color : u32(t.text_of(layout.symbols[static_cast<std::size_t>(b.symbol)].name));
+        const ImU32 ink = b.tone == FormulaBox::Tone::Put      ? u32(t.alarm)
+                          : b.tone == FormulaBox::Tone::Struck ? u32(t.quiet)
+                          : b.symbol < 0                       ? color
+                                         : u32(t.text_of(layout.symbols[static_cast<std::size_t>(b.symbol)].name));
         const ImVec2 at(x + b.x * s, y + b.y * s), size(b.w * s, b.h * s);
         const float thick = std::max(1.0f, b.size * s / 15);
         switch (b.kind) {

@@ -21,9 +21,9 @@ struct Unit {
     bool space_before = false;
 };
 
-// The formula in pieces that each stand alone, cut before the plus signs outside all braces; a parenthesis
-// may stay open across a line.
-std::vector<std::string_view> at_plus_signs(std::string_view formula) {
+// The formula in pieces that each stand alone, cut before the plus signs outside all braces and where a mistake changes
+// it; a parenthesis may stay open across a line.
+std::vector<std::string_view> breakable(std::string_view formula) {
     std::vector<std::string_view> pieces;
     int depth = 0;
     std::size_t from = 0;
@@ -31,7 +31,9 @@ std::vector<std::string_view> at_plus_signs(std::string_view formula) {
         const char c = formula[k];
         if (c == '{') ++depth;
         if (c == '}') --depth;
-        if (c != '+' || depth != 0 || k == from) continue;
+        const std::string_view rest = formula.substr(k);
+        const bool cut = c == '+' || rest.starts_with("\\struck") || rest.starts_with("\\put");
+        if (!cut || depth != 0 || k == from) continue;
         pieces.push_back(formula.substr(from, k - from));
         from = k;
     }
@@ -79,7 +81,7 @@ std::vector<Unit> units_of(Ui& ui, std::string_view tex, float size, float room)
     for (const TexPart& part : split_tex(tex)) {
         if (part.formula) {
             const bool whole = ui.formulas.get(ui, part.text, size).width <= room;
-            for (const std::string_view text : whole ? std::vector{part.text} : at_plus_signs(part.text)) {
+            for (const std::string_view text : whole ? std::vector{part.text} : breakable(part.text)) {
                 const FormulaLayout& f = ui.formulas.get(ui, text, size);
                 piece(text, true, f.width, f.ascent, f.descent);
                 if (!whole) space = fresh = true;
@@ -151,9 +153,16 @@ std::vector<TexPart> split_tex(std::string_view tex) {
     return parts;
 }
 
-PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, float width, float margin) {
+PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, const Fault* fault, float width, float margin) {
     PseudoLayout layout;
-    layout.algorithm = &algorithm;
+    layout.algorithm = &algorithm, layout.fault = fault;
+    const auto mistaken = [&](const PseudoLine& line) {
+        return fault && fault->algorithm == algorithm.id && fault->line == line.number;
+    };
+    const auto text_of = [&](const PseudoLine& line) {
+        const std::string_view text = line.tex().in(ui.language);
+        return mistaken(line) ? with_mistake(text, *fault, ui.language) : std::string(text);
+    };
     layout.language = ui.language;
     layout.width = width;
     for (const float size : {17.0f, 14.0f, 12.0f}) {
@@ -161,8 +170,11 @@ PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, float width, floa
         bool fits = true;
         for (const PseudoLine& line : algorithm.lines) {
             const float room = width - kPseudoGutter - kIndent * static_cast<float>(line.indent) - kIndent;
+            // As without a mistake, so that the type stays as it is; what the mistake adds is broken where it must be.
             for (const Unit& unit : units_of(ui, line.tex().in(ui.language), size, 1e9f))
                 fits = fits && unit.width <= room;
+            if (!mistaken(line)) continue;
+            for (const Unit& unit : units_of(ui, text_of(line), size, room)) fits = fits && unit.width <= room;
         }
         if (fits) break;
     }
@@ -173,7 +185,7 @@ PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, float width, floa
         row.y = layout.height;
         const float keep = line.kind == LineKind::Loop ? margin : 0;
         const float room = width - row.indent - keep;
-        place(row, units_of(ui, line.tex().in(ui.language), layout.size, room - kIndent), room, layout.size);
+        place(row, units_of(ui, text_of(line), layout.size, room - kIndent), room, layout.size);
         layout.height += row.height;
         layout.rows.push_back(std::move(row));
     }

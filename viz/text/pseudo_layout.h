@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/algorithms.h"
+#include "core/faults.h"
 #include "viz/shell/ui.h"
 
 namespace flashstep::viz {
@@ -27,6 +28,7 @@ struct PseudoRow {
 
 struct PseudoLayout {
     const Algorithm* algorithm = nullptr;
+    const Fault* fault = nullptr;  // whose line shows what it changes
     Language language = Language::English;
     float width = 0;  // design pixels that it was made for
     float size = 0;   // of the formulas: the largest of 17, 14, 12 with which each formula fits a row
@@ -44,6 +46,6 @@ struct TexPart {
 std::vector<TexPart> split_tex(std::string_view tex);
 
 // `margin`: design pixels kept free at the right for loop indices.
-PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, float width, float margin);
+PseudoLayout layout_pseudo(Ui& ui, const Algorithm& algorithm, const Fault* fault, float width, float margin);
 
 }  // namespace flashstep::viz

@@ -19,6 +19,7 @@ inline constexpr Text kColon{": ", "："};
 inline constexpr Text kLesson{"Lesson", "课程"};
 inline constexpr Text kAlgorithm{"Algorithm", "算法"};
 inline constexpr Text kKernel{"Kernel", "Kernel"};
+inline constexpr Text kNone{"none", "无"};
 inline constexpr Text kHelp{"Help", "帮助"};
 inline constexpr Text kSram{"SRAM", "片上 SRAM"};
 inline constexpr Text kLineN{"line {line}", "第 {line} 行"};

@@ -184,6 +184,15 @@ struct Painter {
         }
     }
 
+    void spoiled() const {
+        if (!g.spoiled) return;
+        for (int r = row0; r < row1; ++r)
+            for (int c = col0; c < col1; ++c)
+                if (g.spoiled[index(r, c)] && !empty(r, c))
+                    spoiled_corner(ui, draw, {x(c), y(r)},
+                                   {std::max(x(c) + 1, x(c + 1) - 1), std::max(y(r) + 1, y(r + 1) - 1)}, g.alpha);
+    }
+
     void frame(const GridRange& range, ImU32 ink, float thick, float out) const {
         if (range.rows <= 0 || range.cols <= 0) return;
         draw->AddRect({x(range.col) - out, y(range.row) - out},
@@ -204,6 +213,17 @@ struct Painter {
 };
 
 }  // namespace
+
+void spoiled_corner(const Ui& ui, ImDrawList* draw, ImVec2 a, ImVec2 b, float alpha) {
+    constexpr float kCornerSide = 7, kLeastCell = 6;  // design pixels; smaller cells are filled
+    const ImU32 ink = u32(ui.theme().alarm, alpha);
+    if (std::min(b.x - a.x, b.y - a.y) < ui.px(kLeastCell)) {
+        draw->AddRectFilled(a, b, u32(ui.theme().alarm, 0.75f * alpha));
+        return;
+    }
+    const float side = std::round(std::min(ui.px(kCornerSide), (b.y - a.y) * 0.6f));
+    draw->AddTriangleFilled({b.x - side, a.y}, {b.x, a.y}, {b.x, a.y + side}, ink);
+}
 
 GridEvent matrix_grid(Ui& ui, const MatrixGrid& grid, const GridFit& fit, ImVec2 at) {
     GridEvent event;
@@ -238,6 +258,7 @@ GridEvent matrix_grid(Ui& ui, const MatrixGrid& grid, const GridFit& fit, ImVec2
     p.hatching();
     p.rules();
     p.numbers();
+    p.spoiled();
     p.block_numbers();
     p.frame(grid.read, p.color(t.text), std::max(1.0f, ui.px(1.5f)), 1);
     p.frame(grid.frame, p.color(t.accent), std::max(2.0f, ui.px(2)), 1);

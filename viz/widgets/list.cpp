@@ -66,12 +66,16 @@ bool list_row(Ui& ui, const ListRow& row) {
     const Theme& t = ui.theme();
     ImFont *body = ui.fonts.body, *small = ui.fonts.small;
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const bool below = row.place == NotePlace::Below && !row.note.empty();
+    constexpr float kTexSize = 14;
+    const bool typeset = !row.tex.empty(), below = row.place == NotePlace::Below && !row.note.empty() && !typeset;
     const std::string_view beside = row.place == NotePlace::Right ? row.note : row.right;
-    const float height = below ? ui.px(44) : ui.px(28);
+    const float height = below ? ui.px(44) : typeset ? ui.px(48) : ui.px(28);
     const float title_w = text_width(body, row.title), beside_w = text_width(small, beside);
     const float first = title_w + (beside.empty() ? 0 : ui.px(28) + beside_w);
-    const float needed = (below ? std::max(first, text_width(small, row.note)) : first) + ui.px(36);
+    const float second = below     ? text_width(small, row.note)
+                         : typeset ? ui.formulas.get(ui, row.tex, kTexSize).width * ui.scale
+                                   : 0;
+    const float needed = std::max(first, second) + ui.px(36);
     const float shown_w = ImGui::GetContentRegionAvail().x;  // less than `width` beside a scroll bar
     const float width = std::max(shown_w, std::min(needed, ui.px(536)));
     ImGui::PushID(row.title.data(), row.title.data() + row.title.size());
@@ -90,6 +94,10 @@ bool list_row(Ui& ui, const ListRow& row) {
         const std::string note = fitted(small, row.note, room);
         draw_text_on(draw, small, x, at.y + ui.px(37), u32(t.quiet), note);
         cut = cut || note != row.note;
+    }
+    if (typeset) {
+        draw_formula(ui, draw, x, at.y + ui.px(39), ui.formulas.get(ui, row.tex, kTexSize));
+        cut = true;  // the note is not there
     }
     if (const float rest = shown_w - title_w - ui.px(56); !beside.empty() && rest > ui.px(40)) {
         const std::string shown = fitted(small, beside, rest);

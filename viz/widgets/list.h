@@ -25,6 +25,7 @@ struct ListRow {
     Enabled enabled = Enabled::Yes;
     NotePlace place = NotePlace::Below;
     std::string_view right = {};  // quiet, at the right end of the title's line
+    std::string_view tex = {};    // a formula below the title; the note then stands in the tooltip alone
 };
 // One row; what does not fit is cut, and whole in its tooltip. Returns whether it was clicked, which closes the list.
 bool list_row(Ui& ui, const ListRow& row);

@@ -37,6 +37,7 @@ struct MatrixGrid {
     GridRange read;                    // outlined: the current step reads it
     float flash = 0;                   // 1: just written, 0: settled
     float alpha = 1;                   // below 1: fading out
+    const bool* spoiled = nullptr;     // by cell, laid out as `data`: a mistake made it wrong; null: none
     int mark_row = -1, mark_col = -1;  // a cell to point out (first difference), in the alarm colour
 };
 
@@ -46,6 +47,9 @@ struct GridEvent {
 };
 
 constexpr float kGridGutter = 20;  // design pixels that block numbers take left of the cells
+
+// The corner that says so, of a cell from `a` to `b`.
+void spoiled_corner(const Ui& ui, ImDrawList* draw, ImVec2 a, ImVec2 b, float alpha = 1);
 
 // Draws with the first cell's corner at `at` and takes the mouse. Call inside a window; the cursor is left below the
 // grid.
