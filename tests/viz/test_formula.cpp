@@ -5,6 +5,7 @@
 #include <string>
 
 #include "viz/shell/fonts.h"
+#include "viz/shell/headless.h"
 #include "viz/text/formula.h"
 
 using namespace flashstep;
@@ -162,4 +163,19 @@ TEST_CASE("a tensor's name typesets and names itself again") {
         REQUIRE(f.symbols.size() == 1);
         CHECK(f.symbols[0].name == name);
     }
+}
+
+TEST_CASE("l has one spelling, in formulas and as a tile's name; in a word it stays a letter") {
+    Headless screen;
+    const auto glyphs = [&](std::string_view tex) {
+        std::u32string found;
+        for (const FormulaBox& box : layout_formula(screen.ui, tex, 17).boxes)
+            if (box.kind == FormulaBox::Kind::Glyph) found += box.glyph;
+        return found;
+    };
+    CHECK(glyphs("l_i") == U"ℓi");
+    CHECK(glyphs("l_i") == glyphs("\\ell_i"));
+    CHECK(glyphs("l_i") == glyphs(name_to_tex("l_i")));
+    CHECK(glyphs("m_{old}") == U"mold");
+    CHECK(glyphs("\\log(l)") == U"log(ℓ)");
 }

@@ -134,6 +134,11 @@ class Layouter {
     float axis(int level) const { return 0.25f * size(level); }
     float rule(int level) const { return std::max(1.0f, std::round(size(level) / 16)); }
 
+    // An italic letter without scripts: beside another one, as in "old", it is part of a word.
+    static bool is_letter(const Node& n) {
+        return n.kind == Kind::Atom && n.face == Node::Face::Italic && n.text.size() == 1;
+    }
+
     static void name(Part& p, const std::string& symbol) {
         p.symbols.clear();
         p.symbols.push_back({symbol, 0, -p.ascent, p.width, p.ascent + p.descent});
@@ -173,7 +178,10 @@ class Layouter {
                     em = 1.5f / 18;
                 p.width += em * size(level);
             }
+            in_word_ = is_letter(child) && ((k > 0 && is_letter(n.children[k - 1])) ||
+                                            (k + 1 < n.children.size() && is_letter(n.children[k + 1])));
             Part c = layout(child, level, display);
+            in_word_ = false;
             const float width = c.width, slant = c.slant;
             p.place(std::move(c), p.width, 0);
             p.width += width;
@@ -185,9 +193,12 @@ class Layouter {
     }
 
     Part atom(const Node& n, int level, bool display) const {
-        const bool italic = n.face == Node::Face::Italic;
+        // One spelling of the statistic, whether it was written "l" or "\ell".
+        const bool ell = n.text == "l" && n.face == Node::Face::Italic && !in_word_;
+        const bool italic = n.face == Node::Face::Italic && !ell;
         const bool big = n.cls == Class::BigOperator && display && level == 0;
-        Part p = text(n.text, big ? size(level) * 1.4f : size(level), italic ? MathFace::Italic : MathFace::Roman);
+        Part p = text(ell ? std::string_view("ℓ") : std::string_view(n.text), big ? size(level) * 1.4f : size(level),
+                      italic ? MathFace::Italic : MathFace::Roman);
         if (big) {  // centred on the axis
             const float shift = (p.ascent - p.descent) / 2 - axis(level);
             for (FormulaBox& b : p.boxes) b.y += shift;
@@ -362,6 +373,7 @@ class Layouter {
 
     const FormulaMetrics& metrics_;
     float base_;
+    bool in_word_ = false;  // of the atom that is laid out
 };
 
 }  // namespace
