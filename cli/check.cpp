@@ -25,8 +25,6 @@ namespace {
 
 using io::Json;
 
-constexpr std::array<std::string_view, 3> kPlaces = {"host", "ptx", "cuda"};
-
 struct State {
     explicit State(const Options& options) : problem(options), json(options) {}
     std::string kernel, place = "host", target, fault, without, ptx;
@@ -139,13 +137,11 @@ int run_check(const State& state) {
         for (const gpu::KernelInfo& kernel : gpu::kernels()) chosen.push_back(&kernel);
     else
         chosen.push_back(&kernel_named(state.kernel));
-    if (std::find(kPlaces.begin(), kPlaces.end(), state.place) == kPlaces.end())
-        throw unknown_name("--on", state.place, kPlaces);
+    const Where where = place_named(state.place);
     const Fault* fault = fault_named(state.fault);
     // Everything typed is looked at before anything runs, so that wrong use is exit 2 on every machine.
     std::vector<Job> jobs =
         table ? jobs_of_table(state.problem.only_dtype(), fault) : jobs_of_problem(state, chosen, fault);
-    const Where where = state.place == "cuda" ? Where::LiveCuda : state.place == "ptx" ? Where::Ptx : Where::Host;
     std::shared_ptr<const gpu::ptx::Module> ptx;
     if (!state.ptx.empty()) {
         if (where != Where::Ptx) throw Error("--ptx is what --on ptx runs", "add --on ptx");

@@ -35,6 +35,12 @@ const Fault* fault_named(const std::string& id) {
     return found;
 }
 
+Where place_named(const std::string& place) {
+    static constexpr std::array<std::string_view, 3> kPlaces = {"host", "ptx", "cuda"};
+    if (std::ranges::find(kPlaces, place) == kPlaces.end()) throw unknown_name("--on", place, kPlaces);
+    return place == "cuda" ? Where::LiveCuda : place == "ptx" ? Where::Ptx : Where::Host;
+}
+
 Recipe recipe_of(const gpu::KernelInfo& kernel, const Request& request, const Fault* fault) {
     Recipe recipe = recipe_of(*find_algorithm(kernel.algorithm), request, fault);
     recipe.kernel = kernel.id;

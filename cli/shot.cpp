@@ -24,8 +24,8 @@ constexpr int kMostSide = 8192;
 constexpr const char* kUnderXvfb = "FLASHSTEP_UNDER_XVFB";  // set for the second start, so that there is no third
 
 struct State {
-    std::string lesson, beat, preset, fault, step, layout, press, size = "1280x720", theme = "dark", language = "en",
-                                                                  out;
+    std::string lesson, beat, preset, fault, step, layout, source, place = "host", press, size = "1280x720",
+                                                                   theme = "dark", language = "en", out;
 };
 
 // An executable's path, empty if it is not in PATH.
@@ -99,6 +99,10 @@ StartState start_state(const State& state) {
             throw unknown_name("layout", state.layout, kLayoutIds);
         start.layout = state.layout;
     }
+    if (!state.source.empty() && std::ranges::find(kSourceIds, state.source) == kSourceIds.end())
+        throw unknown_name("source", state.source, kSourceIds);
+    start.source = state.source;
+    start.where = place_named(state.place);
     if (state.theme != kThemes[0] && state.theme != kThemes[1]) throw unknown_name("--theme", state.theme, kThemes);
     start.theme = state.theme == kThemes[1] ? ThemeMode::Dark : ThemeMode::Light;
     start.language = language_named(state.language);
@@ -143,6 +147,8 @@ Action add(const Options& options, const Start& start) {
     add("--fault", state->fault, "ID", "with this mistake in its algorithm");
     add("--step", state->step, "K", "at this step (0: the inputs)");
     add("--layout", state->layout, "NAME", "lesson or workbench (lesson with --lesson, else workbench)");
+    add("--source", state->source, "NAME", "the source panel shows pseudo-code, cuda or ptx (pseudo-code)");
+    add("--on", state->place, "PLACE", "its kernel runs on host, ptx or cuda, as in flashstep check (host)");
     add("--press", state->press, "KEYS", "after these keys and clicks, as 'S Down Ctrl+Right 640,300'");
     add("--size", state->size, "WxH", "in pixels (1280x720)");
     add("--theme", state->theme, "NAME", "light or dark (dark)");

@@ -144,6 +144,17 @@ std::string count_text(std::int64_t count) {
     return out;
 }
 
+std::string short_count(std::int64_t count) {
+    if (count < 10000) return count_text(count);
+    double v = static_cast<double>(count);
+    const char* unit = "";
+    for (const char* next : {"k", "M", "G", "T", "P"}) {
+        if (v < 1000) break;
+        v /= 1000, unit = next;
+    }
+    return short_number(v).text + std::string(unit);
+}
+
 std::string factor_text(double factor) { return std::string(short_number(factor).text) + "\u00D7"; }
 
 std::string error_text(double error) {

@@ -19,10 +19,11 @@ struct NumberText {
 NumberText short_number(double value);
 int short_number_width(double value);  // characters, without writing them
 
-std::string exact_number(double value);      // as many digits as bring back the same double
-std::string bytes_text(std::int64_t bytes);  // "512 B", "1.5 KiB", "4.38 GiB"
-std::string count_text(std::int64_t count);  // with separators: "4,456,448"
-std::string factor_text(double factor);      // "0.46×"
-std::string error_text(double error);        // "2e−7"; "0" for 0
+std::string exact_number(double value);       // as many digits as bring back the same double
+std::string bytes_text(std::int64_t bytes);   // "512 B", "1.5 KiB", "4.38 GiB"
+std::string count_text(std::int64_t count);   // with separators: "4,456,448"
+std::string short_count(std::int64_t count);  // "4,456" as it is, above ten thousand "44.6k"
+std::string factor_text(double factor);       // "0.46×"
+std::string error_text(double error);         // "2e−7"; "0" for 0
 
 }  // namespace flashstep

@@ -78,6 +78,9 @@ void add_kernel(Run& run, const StartingValues& start, RunTask& task) {
         if (probe_changes_code && made.comparison.verdict == Verdict::Equal) {
             Compared untraced = run_beside(run, *kernel, start, gpu::Capture::Off, task);
             if (untraced.comparison.verdict != Verdict::Equal) made = std::move(untraced);
+            // How often instructions ran is of interest without those that the probe adds.
+            else
+                made.run.instructions = std::move(untraced.run.instructions);
         }
         if (made.comparison.first) run.first_difference = made.comparison.first->step;
         run.kernel_run = std::move(made.run), run.comparison = std::move(made.comparison);

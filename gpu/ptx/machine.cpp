@@ -48,6 +48,19 @@ std::string_view function_in(std::string_view signature) {
     return start == std::string_view::npos ? signature : signature.substr(start + 1);
 }
 
+// "@%p1 bra $L__BB0_2;" as the text has it, on one line.
+std::string text_of(std::string_view module, const Instruction& instruction) {
+    const auto opcode = static_cast<std::size_t>(instruction.opcode.data() - module.data());
+    const std::size_t before = module.find_last_of(";{}:\n", opcode), end = module.find(';', opcode);
+    std::string text;
+    for (const char c : module.substr(before + 1, end - before)) {
+        const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+        if (!blank) text += c;
+        if (blank && !text.empty() && text.back() != ' ') text += ' ';
+    }
+    return text;
+}
+
 }  // namespace
 
 // ---- launches
@@ -470,7 +483,10 @@ InstructionCounts Machine::counts() const {
     for (std::size_t k = 0; k < classes.size(); ++k) classes[k].what = name(static_cast<Class>(k));
     InstructionCounts counts;
     const auto base = [](std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); };
-    for (const auto& [entry, prepared] : prepared_) {
+    for (const Entry& entry : module_.entries) {
+        const auto found = prepared_.find(&entry);
+        if (found == prepared_.end()) continue;
+        const Prepared* prepared = found->second.get();
         const Code& code = prepared->code;
         for (std::size_t k = 0; k < code.instrs.size(); ++k) {
             if (code.origin[k] < 0) continue;
@@ -487,6 +503,15 @@ InstructionCounts Machine::counts() const {
             add(opcodes[std::string(origin.opcode)]);
             add(classes[static_cast<std::size_t>(origin.what)]);
             const Place& place = module_.places[static_cast<std::size_t>(origin.place)];
+            const int number = code.origin[k];
+            ExecutedInstruction& shown = counts.code.emplace_back();
+            shown.text = text_of(*module_.text, entry.instructions[static_cast<std::size_t>(number)]);
+            shown.what = name(origin.what);
+            shown.warps = tally.warps, shown.lanes = tally.lanes;
+            if (number == 0) shown.entry = entry.demangled;
+            for (const Label& label : entry.labels)
+                if (label.instruction == number) shown.label = label.name;
+            if (place.line > 0) shown.file = base(place.kernel_file), shown.line = place.kernel_line;
             if (place.line == 0) continue;
             add(lines[{base(place.kernel_file), place.kernel_line}]);
             add(innermost[fmt::format("{}:{}", base(place.file), place.line)]);

@@ -286,6 +286,16 @@ TEST_CASE("Guards, halves and counts") {
     std::int64_t lanes = 0;
     for (const Executed& row : counts.classes) lanes += row.lanes;
     CHECK(lanes == counts.lanes);
+    // The code itself, in the order of its text; what a guard leaves out did not run.
+    std::int64_t warps = 0;
+    for (const ExecutedInstruction& instruction : counts.code) warps += instruction.warps;
+    CHECK(warps == counts.warps);
+    const auto guarded = std::ranges::find(counts.code, "@%p1 mov.u32 %r5, 2;", &ExecutedInstruction::text);
+    REQUIRE(guarded != counts.code.end());
+    CHECK(guarded->lanes == 10);
+    CHECK(guarded->what == "integer");
+    CHECK(counts.code.front().entry == "test");
+    CHECK(counts.code.back().text == "ret;");
 }
 
 TEST_CASE("A trap is a failure, a loop can be cancelled, and another seed is another order of atomics") {

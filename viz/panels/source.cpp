@@ -1,14 +1,13 @@
-// The source panel: the paper's pseudo-code with live formulas and the current line, or the CUDA kernel with the lines
-// that do the same work.
+// The source panel: the paper's pseudo-code with live formulas and the current line, the CUDA kernel with the lines
+// that do the same work, or the kernel beside what nvcc made of it.
 #include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "viz/panels/source.h"
 #include "viz/shell/frame.h"
-#include "viz/text/cuda_text.h"
-#include "viz/text/kernel_source.h"
 #include "viz/text/pseudo_layout.h"
 #include "viz/text/text.h"
 #include "viz/widgets/widgets.h"
@@ -18,6 +17,7 @@ namespace {
 
 constexpr Text kPseudoCode{"Pseudo-code", "伪代码"};
 constexpr Text kCudaSource{"CUDA", "CUDA"};
+constexpr Text kCudaAndPtx{"CUDA | PTX", "CUDA | PTX"};
 constexpr Text kEmptySource{"This algorithm has no CUDA kernel.", "这个算法没有对应的 CUDA kernel。"};
 constexpr Text kGotoNext{"Go to its next run", "跳到下一次执行"};
 constexpr Text kLineMakesNoStep{"This line makes no step.", "这一行不产生步骤。"};
@@ -27,17 +27,10 @@ constexpr Text kSourceNoLine{"No part of this kernel does line {line} alone.",
 
 struct SourcePanel {
     PseudoLayout pseudo;
-    CudaText cuda;
+    CudaPane cuda;
+    PtxPane ptx;
     int scrolled_step = -1;  // the step for which the pseudo-code was last scrolled
-    int scrolled_line = -1;  // likewise the paper's line, and the CUDA source
 };
-
-// Keeps [top, bottom] (screen pixels from the content's top) in the middle part of the window that scrolls.
-void scroll_to(float top, float bottom) {
-    const float height = ImGui::GetWindowHeight(), now = ImGui::GetScrollY(), margin = height * 0.12f;
-    if (top - margin >= now && bottom + margin <= now + height) return;
-    ImGui::SetScrollY(std::max(0.0f, (top + bottom - height) / 2));
-}
 
 // True where the current line is the loop line itself or stands in the loop's body.
 bool inside_loop(const PseudoLayout& layout, const PseudoRow& loop, int line) {
@@ -154,101 +147,37 @@ void draw_pseudo(AppState& app) {
     ImGui::EndChild();
 }
 
-void draw_cuda_line(AppState& app, const CudaText& text, int k, ImVec2 at, float width, bool marked) {
-    Ui& ui = app.ui;
-    const Theme& t = ui.theme();
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    ImFont* font = ui.fonts.number_small;
-    const float height = ui.px(17), advance = char_advance(font, '0'), base = at.y + ui.px(13);
-    if (marked) {
-        draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.accent, 0.16f));
-        draw->AddRectFilled(at, {at.x + ui.px(3), at.y + height}, u32(t.accent));
-    }
-    const std::string number = std::to_string(k + 1);
-    draw_text_on(draw, font, at.x + ui.px(34) - text_width(font, number), base, u32(mix(t.panel, t.quiet, 0.7f)),
-                 number);
-    float x = at.x + ui.px(44);
-    for (const CudaToken& token : text.lines[k]) {
-        float w = 0;
-        for (const char c : token.text) w += (c & 0xC0) != 0x80 ? advance : 0.0f;
-        Rgb ink = t.text;
-        switch (token.kind) {
-            case TokenKind::Comment:
-                ink = t.quiet;
-                break;
-            case TokenKind::Keyword:
-                ink = mix(t.text, t.quiet, 0.55f);
-                break;
-            case TokenKind::Tensor: {
-                ink = t.text_of(token.tensor);
-                const ImVec2 a(x - 1, at.y + 1), b(x + w + 1, at.y + height - 1);
-                if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(a, b)) ui.hot.set(token.tensor);
-                if (ui.hot.is(token.tensor))
-                    draw->AddRectFilled(a, b, u32(mix(t.panel, t.of(token.tensor), 0.30f)), ui.px(2));
-                break;
-            }
-            default:
-                break;
-        }
-        draw_text_on(draw, font, x, base, u32(ink), token.text);
-        x += w;
-    }
-}
-
 void draw_cuda(AppState& app) {
     Ui& ui = app.ui;
     SourcePanel& state = own_state<SourcePanel>(app);
-    std::string_view kernel = app.run->recipe.kernel;
-    if (kernel.empty())  // none was chosen: one that mirrors the algorithm may still be read
-        for (const gpu::KernelInfo& info : gpu::kernels())
-            if (kernel.empty() && info.algorithm == app.run->recipe.algorithm) kernel = info.id;
-    const std::string_view source = kernel_source(kernel);
-    if (source.empty()) {
+    const std::string_view kernel = shown_kernel(app);
+    if (!read_kernel(state.cuda, kernel)) {
         empty_state(ui, ui.tr(kEmptySource));
         return;
     }
-    if (state.cuda.source.data() != source.data()) state.cuda = read_cuda(source), state.scrolled_line = -1;
     const int line = app.player->current().line;
-    const auto [first, last] = lines_for(state.cuda, line);
+    CudaMarks marks{.lines = lines_for(state.cuda.text, line), .counts = {}};
+    if (app.run->kernel_run) marks.counts = counts_by_line(app.run->kernel_run->instructions, kernel);
     std::string caption(kernel);
     if (line > 0) {
         caption += ui.tr(kColon);
-        caption += ui.tr(first >= 0 ? kSourceLineOf : kSourceNoLine, {{"line", std::to_string(line)}});
+        caption += ui.tr(marks.lines.empty() ? kSourceNoLine : kSourceLineOf, {{"line", std::to_string(line)}});
     }
     small_text(ui, caption);
-    ImGui::BeginChild("cuda", {0, 0}, false, ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoNav);
-    const float height = ui.px(17), advance = char_advance(ui.fonts.number_small, '0');
-    const float full = ui.px(48) + advance * static_cast<float>(state.cuda.longest);
-    const float width = std::max(full, ImGui::GetContentRegionAvail().x);
-    const ImVec2 origin = ImGui::GetCursorScreenPos();
-    const int lines = static_cast<int>(state.cuda.lines.size());
-    const float scroll = ImGui::GetScrollY();
-    const int from = std::max(0, static_cast<int>(scroll / height) - 1);
-    const int to = std::min(lines, static_cast<int>((scroll + ImGui::GetWindowHeight()) / height) + 2);
-    for (int k = from; k < to; ++k) {
-        const auto& named = state.cuda.paper[k];
-        const bool marked = line > 0 && std::find(named.begin(), named.end(), line) != named.end();
-        draw_cuda_line(app, state.cuda, k, {origin.x, std::round(origin.y + static_cast<float>(k) * height)}, width,
-                       marked);
+    const int clicked = draw_cuda_pane(app, state.cuda, marks, {0, 0});
+    if (clicked < 0 || state.cuda.text.paper[static_cast<std::size_t>(clicked)].empty()) return;
+    const int paper = state.cuda.text.paper[static_cast<std::size_t>(clicked)].front();
+    if (const int step = next_run_of_line(*app.player, paper); step >= 0) {
+        app.player->set_playing(false);
+        app.seek(step);
     }
-    ImGui::Dummy({full, static_cast<float>(lines) * height});
-    if (state.scrolled_line != line) {
-        state.scrolled_line = line;
-        if (first >= 0) {
-            // The start of the part matters most where all of it does not fit.
-            const float most = ImGui::GetWindowHeight() / height * 0.7f;
-            const float end = std::min(static_cast<float>(last + 1), static_cast<float>(first) + most);
-            scroll_to(static_cast<float>(first) * height, end * height);
-        }
-    }
-    ImGui::EndChild();
 }
 
 }  // namespace
 
 void draw_source_panel(AppState& app) {
     Ui& ui = app.ui;
-    const char* labels[] = {ui.tr(kPseudoCode), ui.tr(kCudaSource)};
+    const char* labels[] = {ui.tr(kPseudoCode), ui.tr(kCudaSource), ui.tr(kCudaAndPtx)};
     int view = static_cast<int>(app.source_view);
     if (segmented(ui, "view", labels, view)) {
         app.source_view = static_cast<SourceView>(view);
@@ -258,7 +187,17 @@ void draw_source_panel(AppState& app) {
         empty_state(ui, ui.tr(kEmptyTrace));
         return;
     }
-    app.source_view == SourceView::PseudoCode ? draw_pseudo(app) : draw_cuda(app);
+    switch (app.source_view) {
+        case SourceView::PseudoCode:
+            draw_pseudo(app);
+            break;
+        case SourceView::Cuda:
+            draw_cuda(app);
+            break;
+        case SourceView::Ptx:
+            draw_ptx(app, own_state<SourcePanel>(app).ptx);
+            break;
+    }
 }
 
 }  // namespace flashstep::viz

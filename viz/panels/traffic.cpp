@@ -70,18 +70,6 @@ std::vector<Row> rows_of(const Run& run, int step) {
     return rows;
 }
 
-// Numbers that stay narrow: 4,456 as it is, 44.6k above ten thousand.
-std::string short_count(std::int64_t count) {
-    if (count < 10000) return count_text(count);
-    double v = static_cast<double>(count);
-    const char* unit = "";
-    for (const char* next : {"k", "M", "G", "T", "P"}) {
-        if (v < 1000) break;
-        v /= 1000, unit = next;
-    }
-    return short_number(v).text + std::string(unit);
-}
-
 // Bytes with as short a unit as can be: "28.2Ki", "304 B".
 std::string short_bytes(std::int64_t bytes) {
     std::string text = bytes_text(bytes);

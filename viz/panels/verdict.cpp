@@ -46,6 +46,7 @@ Verdicts verdict_of(const AppState& app) {
     const KernelRun& kernel = *run.kernel_run;
     v.where = where_it_ran(ui, kernel);
     if (kernel.where == Where::Host) v.where_short = ui.tr(kKernelHostChosen);
+    if (kernel.where == Where::Ptx) v.where_short = "PTX";
     if (kernel.where == Where::Recorded) v.where_short = ui.tr(kWhereRecordedOn, {{"device", kernel.device}});
     const Comparison& c = *run.comparison;
     std::string result;

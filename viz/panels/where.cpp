@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "gpu/launch.h"
+#include "gpu/ptx/compile.h"
 #include "viz/text/kernel_source.h"
 
 namespace flashstep::viz {
@@ -15,6 +16,10 @@ constexpr Text kKernelLive{"live: {device}", "实时运行：{device}"};
 constexpr Text kKernelRecorded{"recorded on {device}, {date}", "录制于 {device}，{date}"};
 constexpr Text kWhereCpu{"this CPU", "本机 CPU"};
 constexpr Text kWhereCpuNote{"the executor checks every access", "由执行器检查每次访存"};
+constexpr Text kWherePtx{"nvcc's PTX on this CPU", "nvcc 生成的 PTX，在本机 CPU 上运行"};
+constexpr Text kWherePtxNote{"under the same checks", "检查项相同"};
+constexpr Text kWherePtxNot{"no nvcc, or no kernel sources, on this machine", "本机没有 nvcc 或 kernel 源码"};
+constexpr Text kKernelPtx{"nvcc's PTX for {target} on this CPU", "nvcc 为 {target} 生成的 PTX，在本机 CPU 上运行"};
 constexpr Text kWhereGpu{"GPU", "GPU"};
 constexpr Text kWhereGpuLive{"live", "实时运行"};
 constexpr Text kWhereNotBuilt{"this build has no CUDA back end", "此构建不含 CUDA 后端"};
@@ -48,6 +53,16 @@ const RecordingLabel& label_of(AppState& app, const Recording& recording) {
     } catch (const Error& error) { label.error = error.message(); }
     labels.push_back(std::move(label));
     return labels.back();
+}
+
+// Whether nvcc and the sources are there is asked once.
+RunPlace ptx_place(const Ui& ui, const Recipe& recipe) {
+    static const bool available = gpu::ptx::why_not_compile().empty();
+    RunPlace place{.where = Where::Ptx, .title = ui.tr(kWherePtx), .note = ui.tr(kWherePtxNote)};
+    place.current = recipe.where == Where::Ptx;
+    place.available = available;
+    if (!available) place.note = ui.tr(kWherePtxNot);
+    return place;
 }
 
 RunPlace gpu_place(const Ui& ui, const Recipe& recipe) {
@@ -119,10 +134,11 @@ std::vector<RunPlace> run_places(AppState& app) {
     std::vector<RunPlace> places;
     places.push_back({.where = Where::Host, .title = ui.tr(kWhereCpu), .note = ui.tr(kWhereCpuNote)});
     places.back().current = recipe.where == Where::Host;
+    places.push_back(ptx_place(ui, recipe));
     places.push_back(gpu_place(ui, recipe));
     for (const Recording& recording : app.session.recordings)
         if (is_recording_of(recording, recipe)) places.push_back(recording_place(app, recording, recipe));
-    if (places.size() == 2)
+    if (std::ranges::none_of(places, [](const RunPlace& place) { return place.where == Where::Recorded; }))
         places.push_back({.where = Where::Recorded,
                           .title = ui.tr(kWhereRecording),
                           .note = ui.tr(kWhereNoRecording),
@@ -149,6 +165,7 @@ std::string where_it_ran(const Ui& ui, const KernelRun& run) {
         case Where::Recorded:
             return ui.tr(kKernelRecorded, {{"device", run.device}, {"date", run.date}});
         case Where::Ptx:
+            return ui.tr(kKernelPtx, {{"target", run.device}});
         case Where::Host:
             break;
     }

@@ -1,5 +1,5 @@
-// Where a kernel runs: on this CPU (the executor), on this machine's GPU, or not at all but as a recording of a named
-// GPU.
+// Where a kernel runs: on this CPU (the executor), as the host's compiler or as nvcc translated it, on this machine's
+// GPU, or not at all but as a recording of a named GPU.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ struct RunPlace {
     bool current = false;  // the one that the session's recipe asks for
 };
 
-// This CPU, the GPU, and each recording of the kernel and problem that are shown, or one row that says there is none.
+// This CPU, nvcc's PTX on it, the GPU, and each recording of the kernel and problem that are shown, or one row that
+// says there is none.
 std::vector<RunPlace> run_places(AppState& app);
 void choose_place(AppState& app, const RunPlace& place);
 // The same kernel, problem and inputs on this CPU.

@@ -21,7 +21,7 @@ struct CellRef {
     bool operator==(const CellRef&) const = default;
 };
 
-enum class SourceView { PseudoCode, Cuda };
+enum class SourceView { PseudoCode, Cuda, Ptx };
 
 struct AppState {
     Ui ui;

@@ -1,6 +1,8 @@
 // Opening the app on a lesson, a preset, or a problem of the command line.
 #include "viz/shell/start.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/faults.h"
 #include "gpu/registry.h"
@@ -23,8 +25,13 @@ void open_start(AppState& app, const StartState& start) {
     if (lesson) app.open_lesson(*lesson);
     if (lesson && start.beat > 0) go_to_beat(app, start.beat - 1);
     if (preset && !lesson && !start.problem) app.open_preset(*preset);  // a lesson brings its own
-    if (!start.problem && start.algorithm.empty() && start.kernel.empty() && start.fault.empty()) return;
+    const auto source = std::ranges::find(kSourceIds, start.source);
+    if (source != kSourceIds.end()) app.source_view = static_cast<SourceView>(source - kSourceIds.begin());
+    if (!start.problem && start.algorithm.empty() && start.kernel.empty() && start.fault.empty() &&
+        start.where == Where::Host)
+        return;
     app.session.edit([&](Recipe& recipe) {
+        recipe.where = start.where;
         if (start.problem) {
             recipe.problem = *start.problem;
             recipe.inputs = start.inputs ? *start.inputs : make_inputs(recipe.problem);

@@ -150,15 +150,11 @@ CudaText read_cuda(std::string_view source) {
     return text;
 }
 
-std::pair<int, int> lines_for(const CudaText& text, int paper_line) {
-    std::pair<int, int> found{-1, -1};
-    for (int k = 0; k < static_cast<int>(text.paper.size()); ++k) {
-        const auto& named = text.paper[k];
-        if (std::find(named.begin(), named.end(), paper_line) == named.end()) continue;
-        if (found.first < 0) found.first = k;
-        found.second = k;
-    }
-    return found;
+std::set<int> lines_for(const CudaText& text, int paper_line) {
+    std::set<int> lines;
+    for (int k = 0; k < static_cast<int>(text.paper.size()); ++k)
+        if (std::ranges::find(text.paper[k], paper_line) != text.paper[k].end()) lines.insert(k);
+    return lines;
 }
 
 }  // namespace flashstep::viz

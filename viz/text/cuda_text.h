@@ -1,8 +1,8 @@
 // CUDA source cut into tokens for drawing, and which of its lines do the work of which line of the paper.
 #pragma once
 
+#include <set>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace flashstep::viz {
@@ -30,7 +30,7 @@ CudaText read_cuda(std::string_view source);
 // The numbers in "Line 8: ...", "lines 4, 5: ...", "Lines 12 to 15"; empty: the comment names no lines.
 std::vector<int> lines_named(std::string_view comment);
 
-// First and last source line (0-based) for a line of the paper; {-1, -1}: none.
-std::pair<int, int> lines_for(const CudaText& text, int paper_line);
+// The source lines (from 0) that do the work of a line of the paper.
+std::set<int> lines_for(const CudaText& text, int paper_line);
 
 }  // namespace flashstep::viz
