@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <set>
 
 // g++ 12 with -fsanitize finds uninitialised members in its own <regex>.
@@ -118,7 +118,7 @@ TEST_CASE("the course has lessons, by number, each with an id of its own in a kn
 }
 
 TEST_CASE("every text of every lesson resolves, in every language, all of them in a second") {
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();  // of this program's own work, whatever else the machine does
     for (const Lesson& lesson : lessons()) {
         Scenes scenes(lesson);
         each_text(lesson, [&](const Prose& prose, Language language) {
@@ -127,7 +127,7 @@ TEST_CASE("every text of every lesson resolves, in every language, all of them i
             CHECK(text.find("}}") == std::string::npos);
         });
     }
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1) * FLASHSTEP_TIMES_SLOWER);
+    CHECK(std::clock() - begin < CLOCKS_PER_SEC * FLASHSTEP_TIMES_SLOWER);
 }
 
 TEST_CASE("a lesson has 8 to 20 beats, three questions or more, and something to try") {

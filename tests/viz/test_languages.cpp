@@ -36,7 +36,7 @@ constexpr const char* kTerms[] = {
     // hardware, CUDA
     "CPU", "GPU", "NVIDIA", "CUDA", "HBM", "SRAM", "DRAM", "KiB", "MiB", "GiB", "FLOPs", "kernel", "block", "warp",
     "thread", "tile", "SM", "bank", "lane", "shared", "memory", "shuffle", "barrier", "wavefront", "swizzle", "cp",
-    "async", "mma", "Tensor", "Core",
+    "async", "mma", "Tensor", "Core", "nvcc", "PTX",
     // attention
     "softmax", "safe", "head", "query", "key", "value", "batch", "mask", "dropout", "token",
     // formulas, names of sizes

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "gpu/ptx/compile.h"
-#include "stage.h"
+#include "tests/viz/stage.h"
 #include "viz/panels/source.h"
 #include "viz/panels/where.h"
 

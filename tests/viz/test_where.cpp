@@ -191,10 +191,10 @@ TEST_CASE("a damaged recording says so in the list and in the app, which stays a
     Stage s(preset("n4d3"));
     s.app.session.recordings = std::span(recorded.list).first(1);
     const auto places = run_places(s.app);
-    REQUIRE(places.size() == 3);
-    CHECK_FALSE(places[2].available);
-    CHECK(places[2].note.find("executor-a/n4d3.fa2_forward_1_tile.fst") != std::string::npos);
-    choose_place(s.app, places[2]);  // nothing happens
+    REQUIRE(places.size() == 4);  // this CPU, PTX on it, the GPU, the recording
+    CHECK_FALSE(places[3].available);
+    CHECK(places[3].note.find("executor-a/n4d3.fa2_forward_1_tile.fst") != std::string::npos);
+    choose_place(s.app, places[3]);  // nothing happens
     CHECK_FALSE(s.app.session.busy());
     s.app.session.edit([&](Recipe& recipe) { recipe.where = Where::Recorded, recipe.recording = recorded.list[0]; });
     s.settle();

@@ -18,7 +18,6 @@ namespace {
 constexpr Text kPseudoCode{"Pseudo-code", "伪代码"};
 constexpr Text kCudaSource{"CUDA", "CUDA"};
 constexpr Text kCudaAndPtx{"CUDA | PTX", "CUDA | PTX"};
-constexpr Text kEmptySource{"This algorithm has no CUDA kernel.", "这个算法没有对应的 CUDA kernel。"};
 constexpr Text kGotoNext{"Go to its next run", "跳到下一次执行"};
 constexpr Text kLineMakesNoStep{"This line makes no step.", "这一行不产生步骤。"};
 constexpr Text kSourceLineOf{"marked: line {line} of the pseudo-code", "标出的是伪代码第 {line} 行"};

@@ -17,7 +17,6 @@
 namespace flashstep::viz {
 namespace {
 
-constexpr Text kNoKernel{"This algorithm has no CUDA kernel.", "这个算法没有对应的 CUDA kernel。"};
 constexpr Text kNotRun{"No PTX has run yet.", "还没有运行过 PTX。"};
 constexpr Text kRunIt{"Run nvcc's PTX of {kernel} on this CPU", "在本机 CPU 上运行 nvcc 为 {kernel} 生成的 PTX"};
 constexpr Text kChosenLine{"line {line}: {text} instructions, run {count} times by warps",
@@ -188,7 +187,7 @@ void draw_ptx(AppState& app, PtxPane& pane) {
     Ui& ui = app.ui;
     const std::string_view kernel = shown_kernel(app);
     if (!read_kernel(pane.cuda, kernel)) {
-        empty_state(ui, ui.tr(kNoKernel));
+        empty_state(ui, ui.tr(kEmptySource));
         return;
     }
     const KernelRun* run = app.run->kernel_run ? &*app.run->kernel_run : nullptr;

@@ -49,6 +49,7 @@ inline constexpr Text kGoThere{"Go there", "跳到那里"};
 inline constexpr Text kFaultOn{"A mistake is on, in line {line}: {title}.",
                                "伪代码第 {line} 行人为引入了一处错误：{title}。"};
 inline constexpr Text kBase2{"base-2 exp", "以 2 为底的指数"};
+inline constexpr Text kEmptySource{"This algorithm has no CUDA kernel.", "这个算法没有对应的 CUDA kernel。"};
 inline constexpr Text kRunsOn{"Runs on", "运行在"};
 inline constexpr Text kBytesThree{
     "Requested, L2 and DRAM bytes are three different numbers. These are the bytes that the algorithm requests from "
