@@ -6,6 +6,11 @@
 #include "core/error.h"
 
 namespace flashstep {
+namespace {
+
+constexpr Text in_both(std::string_view formula) { return {formula, formula}; }
+
+}  // namespace
 
 std::span<const Fault> faults() {
     static constexpr std::array table = {
@@ -33,7 +38,7 @@ std::span<const Fault> faults() {
               .j = 0,
               .hides = {"nowhere: inf * 0 is NaN on the first tile", "无（第一个 tile 上 inf * 0 就得到 NaN）"},
               .strikes = R"(\mathrm{diag}(e^{m_{old} - m_i}))",
-              .puts = {R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1})", R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1})"}},
+              .puts = in_both(R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1})")},
         Fault{.id = "literal-inverse-guarded",
               .title = {"the printed inverse, with 0 for 1/0", "照论文印刷的公式取倒数，但把 1/0 当作 0"},
               .algorithm = "fa2_forward",
@@ -46,8 +51,7 @@ std::span<const Fault> faults() {
               .j = 1,
               .hides = {"rows whose maximum is in their first tile", "最大值就在第一个 tile 里的行"},
               .strikes = R"(\mathrm{diag}(e^{m_{old} - m_i}))",
-              .puts = {R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1}_{1/0 = 0})",
-                       R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1}_{1/0 = 0})"}},
+              .puts = in_both(R"(\mathrm{diag}(e^{m_{old} - m_i})^{-1}_{1/0 = 0})")},
         Fault{.id = "tile-max",
               .title = {"weights relative to the tile's maximum, not the running one",
                         "算权重时减去的是本 tile 的最大值，而不是累计最大值"},
@@ -61,7 +65,7 @@ std::span<const Fault> faults() {
               .j = 1,
               .hides = {"rows whose maximum rises or ties in every tile", "每个 tile 的最大值都不低于之前的行"},
               .strikes = R"(e^{S_{ij} - m_i})",
-              .puts = {R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})", R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})"}},
+              .puts = in_both(R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})")},
         Fault{
             .id = "no-rescale-tile",
             .title = {"old output and new tile are added without their factors",
@@ -76,8 +80,7 @@ std::span<const Fault> faults() {
             .j = 1,
             .hides = {"rows with the same maximum in every tile", "每个 tile 的最大值都相同的行"},
             .strikes = R"(\mathrm{diag}(l_i) e^{m_i - m_{new}} O_i + e^{\tilde{m}_{ij} - m_{new}} \tilde{P}_{ij} V_j)",
-            .puts = {R"(\mathrm{diag}(l_i) O_i + \tilde{P}_{ij} V_j)",
-                     R"(\mathrm{diag}(l_i) O_i + \tilde{P}_{ij} V_j)"}},
+            .puts = in_both(R"(\mathrm{diag}(l_i) O_i + \tilde{P}_{ij} V_j)")},
         Fault{.id = "no-max",
               .title = {"no maximum is subtracted", "没有减去最大值"},
               .algorithm = "fa2_forward",
@@ -90,7 +93,7 @@ std::span<const Fault> faults() {
               .j = 0,
               .hides = {"small scores: only rounding differs", "分数较小：只有舍入上的差别"},
               .strikes = R"(\max(m_{old}, \mathrm{rowmax}(S_{ij})))",
-              .puts = {R"(0)", R"(0)"}},
+              .puts = in_both(R"(0)")},
         Fault{.id = "no-scale",
               .title = {"the scale is forgotten", "忘了乘缩放系数"},
               .algorithm = "fa2_forward",
@@ -203,7 +206,7 @@ std::span<const Fault> faults() {
             .j = 1,
             .hides = {"the weights, while no score is 88 above the first", "权重（只要没有分数比第一个高出 88 以上）"},
             .strikes = R"(\max(m, x))",
-            .puts = {R"(x_1)", R"(x_1)"}},
+            .puts = in_both(R"(x_1)")},
         Fault{.id = "no-rescale-l",
               .title = {"the old sum is not rescaled when the maximum rises", "最大值上升时，旧的指数和没有重新缩放"},
               .algorithm = "online_softmax",
@@ -229,7 +232,7 @@ std::span<const Fault> faults() {
               .j = 2,
               .hides = {"rows whose maximum rises or ties in every block", "每块的最大值都不低于之前的行"},
               .strikes = R"(e^{S_{ij} - m_i})",
-              .puts = {R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})", R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})"}},
+              .puts = in_both(R"(e^{S_{ij} - \mathrm{rowmax}(S_{ij})})")},
     };
     return table;
 }

@@ -77,10 +77,9 @@ void add_kernel(Run& run, const StartingValues& start, RunTask& task) {
         const bool probe_changes_code = recipe.where == Where::LiveCuda || recipe.where == Where::Ptx;
         if (probe_changes_code && made.comparison.verdict == Verdict::Equal) {
             Compared untraced = run_beside(run, *kernel, start, gpu::Capture::Off, task);
-            if (untraced.comparison.verdict != Verdict::Equal) made = std::move(untraced);
             // How often instructions ran is of interest without those that the probe adds.
-            else
-                made.run.instructions = std::move(untraced.run.instructions);
+            made.run.instructions = untraced.run.instructions;
+            if (untraced.comparison.verdict != Verdict::Equal) made = std::move(untraced);
         }
         if (made.comparison.first) run.first_difference = made.comparison.first->step;
         run.kernel_run = std::move(made.run), run.comparison = std::move(made.comparison);

@@ -9,16 +9,14 @@ namespace flashstep {
 namespace {
 
 // A mistake changes values and shapes, never what is written when: both traces have the same versions.
-double right_of(const Trace& right, int version, int row, int col) {
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    if (version >= static_cast<int>(right.versions.size())) return kNone;
-    const Version& v = right.versions[version];
-    return row < v.rows && col < v.cols ? right.value(v)(row, col) : kNone;
-}
-
 bool has(const Trace& trace, int version, int row, int col) {
     return version < static_cast<int>(trace.versions.size()) && row < trace.versions[version].rows &&
            col < trace.versions[version].cols;
+}
+
+double right_of(const Trace& right, int version, int row, int col) {
+    if (!has(right, version, row, col)) return std::numeric_limits<double>::quiet_NaN();
+    return right.value(right.versions[version])(row, col);
 }
 
 }  // namespace

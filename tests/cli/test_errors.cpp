@@ -142,6 +142,8 @@ TEST_CASE("shot's options are looked at before any display is needed") {
         {{"shot", "--out", png, "--preset", "n9"}, {"unknown preset 'n9'", "n4d3"}},
         {{"shot", "--out", png, "--fault", "no-rescal"}, {"unknown --fault 'no-rescal'", "did you mean no-rescale?"}},
         {{"shot", "--out", png, "--layout", "leson"}, {"unknown layout 'leson'", "did you mean lesson?"}},
+        {{"shot", "--out", png, "--source", "cude"}, {"unknown source 'cude'", "did you mean cuda?"}},
+        {{"shot", "--out", png, "--on", "gpu"}, {"unknown --on 'gpu'", "host, ptx, cuda"}},
         {{"shot", "--out", png, "--beat", "1"}, {"--beat needs the lesson", "--lesson ID"}},
         {{"shot", "--out", png, "--lesson", "fa2_forward", "--beat", "0"}, {"--beat is 0", "from 1"}},
         {{"shot", "--out", png, "--lesson", "fa2_forward", "--beat", "999"}, {"--beat is 999", "from 1"}},

@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "gpu/ptx/compile.h"
+#include "lab/presets.h"
 #include "tests/viz/stage.h"
+#include "viz/panels/panels.h"
 #include "viz/panels/source.h"
 #include "viz/panels/where.h"
 
@@ -24,15 +26,39 @@ InstructionCounts some_counts() {
 }  // namespace
 
 TEST_CASE("a line of the source ran as often as its instructions, and labels and entries have rows of their own") {
-    const std::map<int, std::int64_t> lines = counts_by_line(some_counts(), "k");
-    CHECK(lines == std::map<int, std::int64_t>{{6, 3}, {11, 43}});
-    CHECK(counts_by_line(some_counts(), "other").empty());
+    CHECK(line_counts(some_counts(), "k") == LineCounts{{6, {1, 3}}, {11, {2, 43}}});
+    CHECK(line_counts(some_counts(), "other").empty());
     const std::vector<PtxRow> rows = rows_of(some_counts());
     REQUIRE(rows.size() == 6);
     CHECK(rows[0].kind == PtxRow::Kind::Entry);
     CHECK(rows[2].kind == PtxRow::Kind::Label);
     CHECK(rows[2].instruction == 1);
     CHECK(rows[5].kind == PtxRow::Kind::Instruction);
+}
+
+TEST_CASE("a click on a line of CUDA chooses it, one on an instruction its line, and another click lets go") {
+    Stage s;
+    s.app.source_view = SourceView::Ptx;
+    frame_state(s.app).focus = find_panel("source");
+    // The run that is shown, as if its kernel's code had been these: 40 instructions of line 2 of its source.
+    Run run = make_run(recipe_of(*find_preset("n4d3")));
+    for (int k = 0; k < 40; ++k)
+        run.kernel_run->instructions.code.push_back(
+            {.text = "nop;", .what = "control", .file = run.kernel_run->kernel + ".cuh", .line = 2, .warps = 1});
+    s.app.run = std::make_shared<const Run>(std::move(run));
+    s.app.player = std::make_unique<Player>(s.app.run->trace, 0);
+    s.frame(), s.frame(), s.frame();
+    const auto chosen = [&] { return run_state<PtxPane>(s.app).chosen; };
+    CHECK(chosen() == -1);
+    s.click(900, 400);  // in the right half: an instruction
+    CHECK(chosen() == 1);
+    s.click(900, 420);  // another of the same line
+    CHECK(chosen() == -1);
+    s.click(300, 400);  // in the left half: a line of the source
+    const int line = chosen();
+    CHECK(line > 1);
+    s.click(300, 400);
+    CHECK(chosen() == (line == 1 ? 1 : -1));
 }
 
 TEST_CASE("without a run of PTX the panel offers one, and with one it shows the kernel's own lines counted") {
@@ -53,6 +79,6 @@ TEST_CASE("without a run of PTX the panel offers one, and with one it shows the 
     CHECK(where_it_ran(s.app.ui, run).find("PTX") != std::string::npos);
     REQUIRE(!run.instructions.code.empty());
     CHECK(run.instructions.code.front().entry.find("NoProbe") != std::string::npos);
-    CHECK(counts_by_line(run.instructions, run.kernel).size() > 20);
+    CHECK(line_counts(s.app).size() > 20);
     s.frame(), s.frame();
 }

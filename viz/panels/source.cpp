@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/panels/code_list.h"
 #include "viz/panels/source.h"
 #include "viz/shell/frame.h"
 #include "viz/text/pseudo_layout.h"
@@ -27,7 +28,6 @@ constexpr Text kSourceNoLine{"No part of this kernel does line {line} alone.",
 struct SourcePanel {
     PseudoLayout pseudo;
     CudaPane cuda;
-    PtxPane ptx;
     int scrolled_step = -1;  // the step for which the pseudo-code was last scrolled
 };
 
@@ -155,15 +155,14 @@ void draw_cuda(AppState& app) {
         return;
     }
     const int line = app.player->current().line;
-    CudaMarks marks{.lines = lines_for(state.cuda.text, line), .counts = {}};
-    if (app.run->kernel_run) marks.counts = counts_by_line(app.run->kernel_run->instructions, kernel);
+    const std::set<int> marked = lines_for(state.cuda.text, line);
     std::string caption(kernel);
     if (line > 0) {
         caption += ui.tr(kColon);
-        caption += ui.tr(marks.lines.empty() ? kSourceNoLine : kSourceLineOf, {{"line", std::to_string(line)}});
+        caption += ui.tr(marked.empty() ? kSourceNoLine : kSourceLineOf, {{"line", std::to_string(line)}});
     }
     small_text(ui, caption);
-    const int clicked = draw_cuda_pane(app, state.cuda, marks, {0, 0});
+    const int clicked = draw_cuda_pane(app, state.cuda, marked, {0, 0});
     if (clicked < 0 || state.cuda.text.paper[static_cast<std::size_t>(clicked)].empty()) return;
     const int paper = state.cuda.text.paper[static_cast<std::size_t>(clicked)].front();
     if (const int step = next_run_of_line(*app.player, paper); step >= 0) {
@@ -194,7 +193,7 @@ void draw_source_panel(AppState& app) {
             draw_cuda(app);
             break;
         case SourceView::Ptx:
-            draw_ptx(app, own_state<SourcePanel>(app).ptx);
+            draw_ptx(app);
             break;
     }
 }

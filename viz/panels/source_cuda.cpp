@@ -2,10 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "gpu/registry.h"
 #include "lab/format.h"
+#include "viz/panels/code_list.h"
 #include "viz/panels/source.h"
 #include "viz/text/font.h"
 #include "viz/text/kernel_source.h"
@@ -15,30 +16,25 @@
 namespace flashstep::viz {
 namespace {
 
-constexpr float kLine = 17, kNumbers = 34, kCounts = 52;  // design pixels: height of a line, widths of two columns
+constexpr float kNumbers = 34, kCounts = 52;  // widths of two columns, design pixels
 
 // Where the code starts, in pixels.
-float text_start(const Ui& ui, const CudaMarks& marks) {
-    return ui.px(kNumbers + 10 + (marks.counts.empty() ? 0 : kCounts));
+float text_start(const Ui& ui, const LineCounts& counts) {
+    return ui.px(kNumbers + 10 + (counts.empty() ? 0 : kCounts));
 }
 
-void draw_cuda_line(AppState& app, const CudaText& text, int k, ImVec2 at, float width, const CudaMarks& marks) {
+void draw_cuda_line(AppState& app, const CudaText& text, int k, ImVec2 at, float width, bool marked) {
     Ui& ui = app.ui;
     const Theme& t = ui.theme();
+    const LineCounts& counts = line_counts(app);
     ImDrawList* draw = ImGui::GetWindowDrawList();
     ImFont* font = ui.fonts.number_small;
-    const float height = ui.px(kLine), advance = char_advance(font, '0'), base = at.y + ui.px(13);
-    if (marks.lines.contains(k)) {
-        draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.accent, 0.16f));
-        draw->AddRectFilled(at, {at.x + ui.px(3), at.y + height}, u32(t.accent));
-    }
-    const auto right_aligned = [&](float end, const std::string& number, float strength) {
-        draw_text_on(draw, font, end - text_width(font, number), base, u32(mix(t.panel, t.quiet, strength)), number);
-    };
-    right_aligned(at.x + ui.px(kNumbers), std::to_string(k + 1), 0.7f);
-    if (const auto count = marks.counts.find(k); count != marks.counts.end())
-        right_aligned(at.x + ui.px(kNumbers + kCounts), short_count(count->second), 1);
-    float x = at.x + text_start(ui, marks);
+    const float advance = char_advance(font, '0'), base = code_baseline(ui, at);
+    if (marked) mark_code_line(ui, at, width);
+    draw_code_number(ui, at.x + ui.px(kNumbers), base, std::to_string(k + 1), 0.7f);
+    if (const auto count = counts.find(k); count != counts.end())
+        draw_code_number(ui, at.x + ui.px(kNumbers + kCounts), base, short_count(count->second.warps), 1);
+    float x = at.x + text_start(ui, counts);
     for (const CudaToken& token : text.lines[k]) {
         // The monospaced face has no Chinese.
         const bool ascii = std::ranges::all_of(token.text, [](char c) { return (c & 0x80) == 0; });
@@ -54,7 +50,7 @@ void draw_cuda_line(AppState& app, const CudaText& text, int k, ImVec2 at, float
                 break;
             case TokenKind::Tensor: {
                 ink = t.text_of(token.tensor);
-                const ImVec2 a(x - 1, at.y + 1), b(x + w + 1, at.y + height - 1);
+                const ImVec2 a(x - 1, at.y + 1), b(x + w + 1, base + ui.px(3));
                 if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(a, b)) ui.hot.set(token.tensor);
                 if (ui.hot.is(token.tensor))
                     draw->AddRectFilled(a, b, u32(mix(t.panel, t.of(token.tensor), 0.30f)), ui.px(2));
@@ -70,12 +66,6 @@ void draw_cuda_line(AppState& app, const CudaText& text, int k, ImVec2 at, float
 
 }  // namespace
 
-void scroll_to(float top, float bottom) {
-    const float height = ImGui::GetWindowHeight(), now = ImGui::GetScrollY(), margin = height * 0.12f;
-    if (top - margin >= now && bottom + margin <= now + height) return;
-    ImGui::SetScrollY(std::max(0.0f, (top + bottom - height) / 2));
-}
-
 std::string_view shown_kernel(const AppState& app) {
     const Recipe& recipe = app.run->recipe;
     if (!recipe.kernel.empty()) return recipe.kernel;
@@ -84,12 +74,23 @@ std::string_view shown_kernel(const AppState& app) {
     return {};
 }
 
-std::map<int, std::int64_t> counts_by_line(const InstructionCounts& counts, std::string_view kernel) {
+LineCounts line_counts(const InstructionCounts& counts, std::string_view kernel) {
     const std::string file = fmt::format("{}.cuh", kernel);
-    std::map<int, std::int64_t> lines;
-    for (const ExecutedInstruction& instruction : counts.code)
-        if (instruction.file == file) lines[instruction.line - 1] += instruction.warps;
+    LineCounts lines;
+    for (const ExecutedInstruction& instruction : counts.code) {
+        if (instruction.file != file) continue;
+        LineCount& line = lines[instruction.line - 1];
+        ++line.in_text;
+        line.warps += instruction.warps;
+    }
     return lines;
+}
+
+const LineCounts& line_counts(AppState& app) {
+    auto& known = run_state<std::optional<LineCounts>>(app);
+    const std::optional<KernelRun>& run = app.run->kernel_run;
+    if (!known) known = run ? line_counts(run->instructions, run->kernel) : LineCounts();
+    return *known;
 }
 
 bool read_kernel(CudaPane& pane, std::string_view kernel) {
@@ -98,39 +99,18 @@ bool read_kernel(CudaPane& pane, std::string_view kernel) {
     return !source.empty();
 }
 
-int draw_cuda_pane(AppState& app, CudaPane& pane, const CudaMarks& marks, ImVec2 size) {
-    Ui& ui = app.ui;
-    ImGui::BeginChild("cuda", size, false, ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoNav);
-    const float height = ui.px(kLine), advance = char_advance(ui.fonts.number_small, '0');
-    const float full = text_start(ui, marks) + ui.px(4) + advance * static_cast<float>(pane.text.longest);
-    const float width = std::max(full, ImGui::GetContentRegionAvail().x);
-    const ImVec2 origin = ImGui::GetCursorScreenPos();
-    const int lines = static_cast<int>(pane.text.lines.size());
-    const float scroll = ImGui::GetScrollY();
-    const int from = std::max(0, static_cast<int>(scroll / height) - 1);
-    const int to = std::min(lines, static_cast<int>((scroll + ImGui::GetWindowHeight()) / height) + 2);
-    for (int k = from; k < to; ++k)
-        draw_cuda_line(app, pane.text, k, {origin.x, std::round(origin.y + static_cast<float>(k) * height)}, width,
-                       marks);
-    int clicked = -1;
-    if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-        const int line = static_cast<int>(std::floor((ImGui::GetMousePos().y - origin.y) / height));
-        if (line >= 0 && line < lines) clicked = line;
-    }
-    ImGui::Dummy({full, static_cast<float>(lines) * height});
-    const int first = marks.lines.empty() ? -1 : *marks.lines.begin();
-    if (pane.scrolled_to != first) {
-        pane.scrolled_to = first;
-        if (first >= 0) {
-            // The start of the part matters most where all of it does not fit.
-            const float most = ImGui::GetWindowHeight() / height * 0.7f;
-            const float last = static_cast<float>(*marks.lines.rbegin());
-            const float end = std::min(last + 1, static_cast<float>(first) + most);
-            scroll_to(static_cast<float>(first) * height, end * height);
-        }
-    }
-    ImGui::EndChild();
-    return clicked;
+int draw_cuda_pane(AppState& app, CudaPane& pane, const std::set<int>& marked, ImVec2 size) {
+    const Ui& ui = app.ui;
+    const float code = char_advance(ui.fonts.number_small, '0') * static_cast<float>(pane.text.longest);
+    const CodeList list{.id = "cuda",
+                        .size = size,
+                        .lines = static_cast<int>(pane.text.lines.size()),
+                        .width = text_start(ui, line_counts(app)) + ui.px(4) + code,
+                        .first = marked.empty() ? -1 : *marked.begin(),
+                        .last = marked.empty() ? -1 : *marked.rbegin()};
+    return draw_code_list(ui, list, pane.scrolled_to, [&](int line, ImVec2 at, float width) {
+        draw_cuda_line(app, pane.text, line, at, width, marked.contains(line));
+    });
 }
 
 }  // namespace flashstep::viz

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "lab/format.h"
+#include "viz/panels/code_list.h"
 #include "viz/panels/source.h"
 #include "viz/panels/where.h"
 #include "viz/shell/frame.h"
@@ -30,6 +31,8 @@ constexpr Text kPerScore{
     "instructions of a lane; the algorithm counts {products} FLOPs of products, {others} others",
     "平均每个分数：每个 lane 执行整数 {integer} 条、访存 {memory} 条、浮点 {float} 条、指数 {exp} 条、"
     "tensor 指令 {tensor} 条；算法计入矩阵乘 {products} FLOP，其他 {others}"};
+
+constexpr float kCounts = 56, kLines = 40;  // widths of the columns before the code, design pixels
 
 struct ClassName {
     std::string_view id;
@@ -90,68 +93,55 @@ std::string per_score_text(const AppState& app, const InstructionCounts& counts)
                                  {"others", per(static_cast<double>(flops.flops_other))}});
 }
 
+void draw_row(AppState& app, const PtxRow& row, const ExecutedInstruction& code, bool own_file, bool marked, ImVec2 at,
+              float width) {
+    const Ui& ui = app.ui;
+    const Theme& t = ui.theme();
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    ImFont* font = ui.fonts.number_small;
+    const float base = code_baseline(ui, at), start = at.x + ui.px(kCounts + kLines);
+    if (row.kind == PtxRow::Kind::Entry) {
+        draw_text_on(draw, font, at.x + ui.px(4), base, u32(t.text), code.entry);
+        return;
+    }
+    if (row.kind == PtxRow::Kind::Label) {
+        draw_text_on(draw, font, start - ui.px(8), base, u32(t.quiet), code.label + ":");
+        return;
+    }
+    if (marked) mark_code_line(ui, at, width);
+    draw_code_number(ui, at.x + ui.px(kCounts), base, short_count(code.warps), code.warps == 0 ? 0.5f : 1);
+    if (own_file) draw_code_number(ui, start - ui.px(10), base, std::to_string(code.line), 0.7f);
+    const std::size_t opcode = code.text.starts_with('@') ? code.text.find(' ') + 1 : 0;
+    const std::size_t rest = std::min(code.text.find(' ', opcode), code.text.size());
+    const float middle = start + char_advance(font, '0') * static_cast<float>(rest);
+    draw_text_on(draw, font, start, base, u32(code.warps == 0 ? t.quiet : t.text), code.text.substr(0, rest));
+    draw_text_on(draw, font, middle, base, u32(t.quiet), code.text.substr(rest));
+}
+
 // Returns the row that was clicked, or -1.
 int draw_rows(AppState& app, PtxPane& pane, const InstructionCounts& counts, const std::string& file,
               const std::set<int>& marked, ImVec2 size) {
-    Ui& ui = app.ui;
-    const Theme& t = ui.theme();
-    ImGui::BeginChild("ptx", size, false, ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoNav);
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    ImFont* font = ui.fonts.number_small;
-    const float height = ui.px(17), counted = ui.px(56), line_column = ui.px(40), start = counted + line_column;
-    const float full = start + char_advance(font, '0') * static_cast<float>(pane.longest);
-    const float width = std::max(full, ImGui::GetContentRegionAvail().x);
-    const ImVec2 origin = ImGui::GetCursorScreenPos();
-    const int rows = static_cast<int>(pane.rows.size());
+    const Ui& ui = app.ui;
+    const auto code_of = [&](const PtxRow& row) -> const ExecutedInstruction& {
+        return counts.code[static_cast<std::size_t>(row.instruction)];
+    };
     const auto is_marked = [&](const PtxRow& row) {
-        const ExecutedInstruction& code = counts.code[static_cast<std::size_t>(row.instruction)];
+        const ExecutedInstruction& code = code_of(row);
         return row.kind == PtxRow::Kind::Instruction && code.file == file && marked.contains(code.line - 1);
     };
-    const int from = std::max(0, static_cast<int>(ImGui::GetScrollY() / height) - 1);
-    const int to = std::min(rows, static_cast<int>((ImGui::GetScrollY() + ImGui::GetWindowHeight()) / height) + 2);
-    for (int k = from; k < to; ++k) {
+    const auto found = std::ranges::find_if(pane.rows, is_marked);
+    const int first = found == pane.rows.end() ? -1 : static_cast<int>(found - pane.rows.begin());
+    const float code_width = char_advance(ui.fonts.number_small, '0') * static_cast<float>(pane.longest);
+    const CodeList list{.id = "ptx",
+                        .size = size,
+                        .lines = static_cast<int>(pane.rows.size()),
+                        .width = ui.px(kCounts + kLines) + code_width,
+                        .first = first,
+                        .last = first};
+    return draw_code_list(ui, list, pane.scrolled_to, [&](int k, ImVec2 at, float width) {
         const PtxRow& row = pane.rows[static_cast<std::size_t>(k)];
-        const ExecutedInstruction& code = counts.code[static_cast<std::size_t>(row.instruction)];
-        const ImVec2 at(origin.x, std::round(origin.y + static_cast<float>(k) * height));
-        const float base = at.y + ui.px(13);
-        if (row.kind == PtxRow::Kind::Entry) {
-            draw_text_on(draw, font, at.x + ui.px(4), base, u32(t.text), code.entry);
-            continue;
-        }
-        if (row.kind == PtxRow::Kind::Label) {
-            draw_text_on(draw, font, at.x + start - ui.px(8), base, u32(t.quiet), code.label + ":");
-            continue;
-        }
-        if (is_marked(row)) {
-            draw->AddRectFilled(at, {at.x + width, at.y + height}, u32(t.accent, 0.16f));
-            draw->AddRectFilled(at, {at.x + ui.px(3), at.y + height}, u32(t.accent));
-        }
-        const auto right_aligned = [&](float end, const std::string& text, float strength) {
-            draw_text_on(draw, font, end - text_width(font, text), base, u32(mix(t.panel, t.quiet, strength)), text);
-        };
-        right_aligned(at.x + counted, short_count(code.warps), code.warps == 0 ? 0.5f : 1);
-        if (code.file == file) right_aligned(at.x + counted + line_column - ui.px(10), std::to_string(code.line), 0.7f);
-        const std::size_t opcode = code.text.starts_with('@') ? code.text.find(' ') + 1 : 0;
-        const std::size_t rest = std::min(code.text.find(' ', opcode), code.text.size());
-        const float middle = at.x + start + char_advance(font, '0') * static_cast<float>(rest);
-        draw_text_on(draw, font, at.x + start, base, u32(code.warps == 0 ? t.quiet : t.text),
-                     code.text.substr(0, rest));
-        draw_text_on(draw, font, middle, base, u32(t.quiet), code.text.substr(rest));
-    }
-    int clicked = -1;
-    if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-        const int row = static_cast<int>(std::floor((ImGui::GetMousePos().y - origin.y) / height));
-        if (row >= 0 && row < rows) clicked = row;
-    }
-    ImGui::Dummy({full, static_cast<float>(rows) * height});
-    const auto first = std::ranges::find_if(pane.rows, is_marked);
-    const int now = first == pane.rows.end() ? -1 : static_cast<int>(first - pane.rows.begin());
-    if (pane.scrolled_to != now) {
-        pane.scrolled_to = now;
-        if (now >= 0) scroll_to(static_cast<float>(now) * height, static_cast<float>(now + 1) * height);
-    }
-    ImGui::EndChild();
-    return clicked;
+        draw_row(app, row, code_of(row), code_of(row).file == file, is_marked(row), at, width);
+    });
 }
 
 void offer_to_run(AppState& app, std::string_view kernel) {
@@ -183,8 +173,9 @@ std::vector<PtxRow> rows_of(const InstructionCounts& counts) {
     return rows;
 }
 
-void draw_ptx(AppState& app, PtxPane& pane) {
+void draw_ptx(AppState& app) {
     Ui& ui = app.ui;
+    PtxPane& pane = run_state<PtxPane>(app);
     const std::string_view kernel = shown_kernel(app);
     if (!read_kernel(pane.cuda, kernel)) {
         empty_state(ui, ui.tr(kEmptySource));
@@ -196,10 +187,8 @@ void draw_ptx(AppState& app, PtxPane& pane) {
         return;
     }
     const InstructionCounts& counts = run->instructions;
-    if (pane.rows_of != run) {
+    if (pane.rows.empty()) {
         pane.rows = rows_of(counts);
-        pane.rows_of = run;
-        pane.longest = 0;
         for (const ExecutedInstruction& code : counts.code)
             pane.longest =
                 std::max({pane.longest, static_cast<int>(code.text.size()), static_cast<int>(code.entry.size())});
@@ -215,17 +204,16 @@ void draw_ptx(AppState& app, PtxPane& pane) {
 
     const std::string file = fmt::format("{}.cuh", kernel);
     const int paper = app.player->current().line;
-    CudaMarks marks{.lines = lines_for(pane.cuda.text, paper), .counts = counts_by_line(counts, kernel)};
+    std::set<int> marked = lines_for(pane.cuda.text, paper);
     if (pane.chosen >= 0) {
-        marks.lines = {pane.chosen};
-        int in_text = 0;
-        for (const ExecutedInstruction& code : counts.code)
-            in_text += code.file == file && code.line == pane.chosen + 1;
-        const auto count = marks.counts.find(pane.chosen);
+        marked = {pane.chosen};
+        const LineCounts& lines = line_counts(app);
+        const auto found = lines.find(pane.chosen);
+        const LineCount line = found == lines.end() ? LineCount() : found->second;
         small_text(ui, ui.tr(kChosenLine, {{"line", std::to_string(pane.chosen + 1)},
-                                           {"text", std::to_string(in_text)},
-                                           {"count", count_text(count == marks.counts.end() ? 0 : count->second)}}));
-    } else if (paper > 0 && !marks.lines.empty()) {
+                                           {"text", std::to_string(line.in_text)},
+                                           {"count", count_text(line.warps)}}));
+    } else if (paper > 0 && !marked.empty()) {
         small_text(ui, ui.tr(kPaperLine, {{"line", std::to_string(paper)}}));
     } else {
         small_text(ui, ui.tr(kClickLine));
@@ -234,9 +222,9 @@ void draw_ptx(AppState& app, PtxPane& pane) {
     const float gap = ui.px(8);
     const ImVec2 half =
         beside ? ImVec2(std::floor((room.x - gap) / 2), room.y) : ImVec2(room.x, std::floor((room.y - gap) / 2));
-    const int line = draw_cuda_pane(app, pane.cuda, marks, half);
+    const int line = draw_cuda_pane(app, pane.cuda, marked, half);
     if (beside) ImGui::SameLine(0, gap);
-    const int row = draw_rows(app, pane, counts, file, marks.lines, {half.x, beside ? half.y : 0});
+    const int row = draw_rows(app, pane, counts, file, marked, {half.x, beside ? half.y : 0});
     const auto choose = [&](int chosen) { pane.chosen = pane.chosen == chosen ? -1 : chosen; };
     if (line >= 0) choose(line);
     if (row >= 0) {
