@@ -18,7 +18,7 @@ namespace {
 
 constexpr Text kPseudoCode{"Pseudo-code", "伪代码"};
 constexpr Text kCudaSource{"CUDA", "CUDA"};
-constexpr Text kCudaAndPtx{"CUDA | PTX", "CUDA | PTX"};
+constexpr Text kPtxSource{"PTX", "PTX"};
 constexpr Text kGotoNext{"Go to its next run", "跳到下一次执行"};
 constexpr Text kLineMakesNoStep{"This line makes no step.", "这一行不产生步骤。"};
 constexpr Text kSourceLineOf{"marked: line {line} of the pseudo-code", "标出的是伪代码第 {line} 行"};
@@ -175,7 +175,7 @@ void draw_cuda(AppState& app) {
 
 void draw_source_panel(AppState& app) {
     Ui& ui = app.ui;
-    const char* labels[] = {ui.tr(kPseudoCode), ui.tr(kCudaSource), ui.tr(kCudaAndPtx)};
+    const char* labels[] = {ui.tr(kPseudoCode), ui.tr(kCudaSource), ui.tr(kPtxSource)};
     int view = static_cast<int>(app.source_view);
     if (segmented(ui, "view", labels, view)) {
         app.source_view = static_cast<SourceView>(view);
